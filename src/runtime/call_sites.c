@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* `added` is called "caller/x", and perhaps numbered; helpers are called "Func/caller/...". */
+/* `added` is named "caller/x", possibly with a number; helper nodes are named "Func/caller/...". */
 static const char *name_in_function(const Node *caller, const Node *added) {
   size_t length = strlen(caller->name);
   bool prefixed = strncmp(added->name, caller->name, length) == 0 && added->name[length] == '/';

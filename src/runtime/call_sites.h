@@ -1,5 +1,5 @@
-/* Where the nodes of inlined functions come from, so that their errors read as if the functions had been
- * called: "... [[{{node check}}]]\n\t [[inner]]\n\t [[call]]". */
+/* The call sites of nodes from inlined functions. Their errors read as if the functions had been called:
+ * "... [[{{node check}}]]\n\t [[inner]]\n\t [[call]]". */
 #ifndef TFCORE_RUNTIME_CALL_SITES_H_
 #define TFCORE_RUNTIME_CALL_SITES_H_
 
@@ -7,21 +7,21 @@
 
 typedef struct CallSite {
   const char *node;    /* the node's name in the function */
-  const char *callers; /* what an error adds, the innermost call first: "\n\t [[inner]]\n\t [[call]]" */
+  const char *callers; /* the suffix of error messages, innermost call first: "\n\t [[inner]]\n\t [[call]]" */
 } CallSite;
 
-/* Of the nodes of one graph. All zero but for `arena`: none yet. */
+/* The call sites of one graph. Initialise with zeros and an `arena`. */
 typedef struct CallSites {
   Arena *arena;
-  StringMap nodes; /* by name, to CallSite */
-  int64_t caller;  /* the id of the last call, and what its nodes have as callers */
+  StringMap nodes; /* from node name to CallSite */
+  int64_t caller;  /* the id of the last caller, and the `callers` of its nodes */
   const char *callers;
   bool failed; /* memory ran out */
 } CallSites;
 
-/* For FunctionBodySource.inlined: `added` was added for `caller`. */
+/* The callback for FunctionBodySource.inlined: `added` was added for `caller`. */
 void call_sites_note(CallSites *sites, const Node *caller, const Node *added);
-/* NULL for a node that was there before, and when `sites` is NULL. */
+/* NULL for a node that no call added, and when `sites` is NULL. */
 const CallSite *call_sites_find(const CallSites *sites, const char *node);
 void call_sites_free(CallSites *sites);
 

@@ -10,7 +10,7 @@ static bool oom(Status *status) { return status_oom(status, "the graph of a step
 
 /* --- effects --- */
 
-/* Adds the nodes that run for their own sake to the control results. */
+/* Adds the nodes with effects to the control results. */
 static bool require_effects(FunctionBody *body, bool all_stateful, Status *status) {
   int64_t ids = graph_num_node_ids(body->graph);
   Node **required =
@@ -38,7 +38,7 @@ bool client_graph_of_function(const FunctionBody *function, FunctionBody **body,
   return false;
 }
 
-/* --- what may be asked for --- */
+/* --- checks of the signature --- */
 
 bool step_signature_check(const StepSignature *asked, const Graph *graph, Status *status) {
   for (int i = 0; i < asked->num_feeds; i++) TRY(graph_check_node(graph, asked->feeds[i].node, status));
@@ -128,7 +128,7 @@ typedef struct Client {
   Graph *graph;
   const StepSignature *signature;
   Status *status;
-  Arena *arena; /* for the time of making it */
+  Arena *arena; /* scratch memory */
   Graph *into;
   NodeSet needed, fed; /* `fed`: the nodes of which an output is fed or connected */
   Node **copies;       /* by id in `graph` */
@@ -143,7 +143,7 @@ static bool is_fed(const Client *c, const Node *node, int index) {
   return false;
 }
 
-/* A placeholder whose value is fed has nothing to run: control edges from it need no waiting. */
+/* A fed placeholder does not run, so control edges from it are dropped. */
 static bool stands_for_feed(const Client *c, const Node *node) {
   return node->num_outputs == 1 && node_set_has(&c->fed, node) &&
          (node_is_placeholder(node) || node_is_arg(node));
@@ -181,7 +181,7 @@ static bool check_connected(const Client *c) {
 
 /* --- arguments and results --- */
 
-/* An `_Arg` or `_Retval` under a name that no node of the graph has. */
+/* Adds an `_Arg` or `_Retval` under a name that is free in the graph. */
 static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutput output, int index,
                          Node **node) {
   NodeBuilder b;
@@ -204,7 +204,7 @@ static bool add_args(Client *c) {
   return true;
 }
 
-/* What is fed is no reference. */
+/* A fed value is never a reference. */
 static bool check_reference(const Edge *edge, Status *status) {
   int type = edge->dst->input_types[edge->dst_input];
   if (!dtype_is_ref(type)) return true;
@@ -262,15 +262,15 @@ static bool add_results(Client *c) {
 
 /* --- shapes --- */
 
-/* The graph's shapes follow from what it knows of the fed outputs: the shapes of placeholders, and the values
- * of other nodes; and from what it may have assumed. */
+/* The graph inferred its shapes from the placeholders' shapes and from the values of other nodes. Feeding
+ * such an output with another shape invalidates them. */
 static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
   bool hold = !signature->any_shapes && signature->num_connections == 0 && !graph_has_assumed_shapes(graph);
   for (int i = 0; hold && i < signature->num_feeds; i++) hold = node_is_placeholder(signature->feeds[i].node);
   return hold;
 }
 
-/* What does not fit shows when it runs. */
+/* A mismatch becomes an error when the step runs. */
 static bool infer_shapes(Client *c) {
   Node **order;
   int64_t count;

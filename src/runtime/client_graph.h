@@ -1,13 +1,14 @@
-/* Client graphs: what one step, or one function, runs, as a function of its own. A client graph is private:
- * passes change it (optimizer/graph_optimizer.h), and a program is made of it (runtime/program.h).
+/* Client graphs: the part of a graph that one step or one function runs, as a function of its own. A client
+ * graph is private: passes change it (optimizer/graph_optimizer.h), and a program is compiled from it
+ * (runtime/program.h).
  *
  *   StepSignature signature = {.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1};
  *   client_graph_of_step(graph, &signature, &body, &status);
  *
  * Its arguments are the fed outputs, its results the fetched ones, in the same order; `_Arg` and `_Retval`
  * nodes have TensorFlow's names, `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). Control results
- * are the targets, and all nodes with effects (node_has_effects): these run even when a pass finds that
- * nothing reads what they compute. All other nodes keep their names and the order of their ids.
+ * are the targets, and all nodes with effects (node_has_effects), which run even when a pass finds that
+ * nothing reads their outputs. All other nodes keep their names and the order of their ids.
  */
 #ifndef TFCORE_RUNTIME_CLIENT_GRAPH_H_
 #define TFCORE_RUNTIME_CLIENT_GRAPH_H_
@@ -19,7 +20,7 @@ typedef struct TensorConnection {
   NodeOutput from, to;
 } TensorConnection;
 
-/* What a step is asked for. All borrowed. */
+/* The feeds, fetches and targets of a step. All borrowed. */
 typedef struct StepSignature {
   const NodeOutput *feeds;
   int num_feeds;
@@ -29,7 +30,7 @@ typedef struct StepSignature {
   int num_targets;
   const TensorConnection *connections;
   int num_connections;
-  bool any_shapes; /* what is fed may have other shapes than the graph knows */
+  bool any_shapes; /* feeds may have other shapes than the graph inferred */
 } StepSignature;
 
 /* INVALID_ARGUMENT when one of its nodes is not (or no longer) of this graph. */
@@ -42,8 +43,8 @@ MUST_CHECK bool step_signature_check(const StepSignature *signature, const Graph
  * connected; for a connection that would create a cycle. */
 MUST_CHECK bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body,
                                      Status *status);
-/* The function without what a call does not run (function_body_prune). It shares with `function`, which must
- * outlive it. */
+/* Makes the client graph of a function: the part that a call runs (function_body_prune). It shares values
+ * with `function`, which must outlive it. */
 MUST_CHECK bool client_graph_of_function(const FunctionBody *function, FunctionBody **body, Status *status);
 
 #endif

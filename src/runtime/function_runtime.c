@@ -9,17 +9,17 @@
 #include "graph/graph_walk.h"
 #include "runtime/client_graph.h"
 
-/* One instance of a function. */
+/* A function with bound attrs. */
 typedef struct Instance {
   int64_t handle;
   char *key;
-  const FunctionDef *function; /* of which the body was made; NULL for gradients */
+  const FunctionDef *function; /* the source of the body; NULL for gradients */
   int64_t references;
-  bool called;             /* by kernels, which hold it for good */
+  bool called;             /* by kernels, which keep the handle until they are destroyed */
   FunctionBody *body;      /* as instantiated */
-  FunctionBody *inlinable; /* for passes that inline it; NULL until one does */
-  Program *program;        /* NULL until it is called */
-  KernelTable *kernels;    /* of the program */
+  FunctionBody *inlinable; /* a pruned body for passes that inline it; NULL until it is needed */
+  Program *program;        /* NULL until the first call */
+  KernelTable *kernels;    /* the kernels with state of the program */
 } Instance;
 
 struct FunctionRuntime {
@@ -27,15 +27,15 @@ struct FunctionRuntime {
   ProgramEnvironment environment;
   FunctionCaller caller;
   FunctionBodySource bodies;
-  CallSites *sites;     /* of the body that is being optimised to be run; else NULL */
-  bool inlines;         /* and optimises */
-  StringMap keys;       /* to Instance */
-  Instance **instances; /* by handle; NULL for released ones */
+  CallSites *sites;     /* the call sites of the body that is being optimised for running; else NULL */
+  bool inlines;         /* optimise and inline */
+  StringMap keys;       /* from key to Instance */
+  Instance **instances; /* by handle; NULL once released */
   int64_t num_handles, capacity;
   int depth;
 };
 
-/* Calls in bodies are inlined this deep, those that are deeper are called; bodies may add this many nodes. */
+/* Calls are inlined up to this depth; deeper ones stay calls. Inlining may add this many nodes to a body. */
 enum { INLINE_MAX_DEPTH = 64, INLINE_MAX_NODES = 1 << 18 };
 
 static bool oom(Status *status) { return status_oom(status, "a function"); }
@@ -85,7 +85,7 @@ static bool find_or_make_locked(FunctionRuntime *runtime, const char *name, cons
   TRY_DONE(strbuf_ok(&key, status));
   const FunctionDef *function = graph_find_function(runtime->library, name);
   Instance *found = string_map_find(&runtime->keys, strbuf_text(&key));
-  /* A function that has been replaced is another one. */
+  /* Another definition of the same name is another function. */
   if (found && found->function == function) {
     *out = found;
     ok = true;
@@ -139,7 +139,7 @@ bool function_runtime_add_body(FunctionRuntime *runtime, FunctionBody *body, int
                                Status *status) {
   Instance *made = mem_calloc(1, sizeof *made);
   if (!made) return oom(status);
-  char key[32]; /* no function has such a name */
+  char key[32]; /* a key that no function name can equal */
   snprintf(key, sizeof key, " body %lld", (long long)runtime->num_handles);
   if (!add_instance(runtime, made, key, status)) {
     free_instance(runtime, made);
@@ -175,9 +175,9 @@ static bool find_body(void *owner, const char *name, const AttrEntry *const *att
                       const FunctionBody **body, Status *status) {
   Instance *instance;
   TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
-  /* What the function does not need is not run when it is called, so it is not inlined. */
+  /* Nodes that a call would not run are not inlined either. */
   if (!instance->inlinable) TRY(function_body_share(instance->body, &instance->inlinable, status));
-  instance->called = true; /* it shares values with the graph that it becomes part of */
+  instance->called = true; /* the graph shares attr values with the inlined body */
   *body = instance->inlinable;
   return true;
 }
@@ -226,7 +226,7 @@ bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body
 
 /* --- programs --- */
 
-/* Calls first, to any depth, so that one round of the other passes sees all nodes. */
+/* Inline all calls first, so that one round of the other passes sees all nodes. */
 static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
   NodeSet keep;
   bool changed;
@@ -321,7 +321,7 @@ static ProgramRun *begin_call(FunctionRuntime *runtime, int64_t handle, Tensor *
   return NULL;
 }
 
-/* FunctionCaller.run: a call is the run of its program. */
+/* FunctionCaller.run: a call runs the function's program. */
 static RunState call(void *owner, int64_t handle, FunctionCall **under_way, Step *step, Tensor *args,
                      int num_args, Tensor *rets, int num_rets, Status *status) {
   FunctionRuntime *runtime = owner;

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* How far the chain of implied guards is looked through: a longer one only makes more guards than needed. */
+/* The longest chain of implied guards that is searched. Beyond it, guards are only more than needed. */
 enum { MAX_CHAIN = 64 };
 
 static bool oom(Status *status) { return status_oom(status, "the guards of a program"); }
@@ -68,14 +68,14 @@ bool guards_of_switch(Guards *guards, const Edge *predicate, Guard guard, int nu
   return remember(guards, key, sizeof key, *first, status);
 }
 
-/* --- together --- */
+/* --- combinations --- */
 
 static int compare_guards(const void *a, const void *b) {
   Guard x = *(const Guard *)a, y = *(const Guard *)b;
   return (x > y) - (x < y);
 }
 
-/* Leaves out what is there twice, and what another one implies. */
+/* Removes duplicates, and guards that another one implies. */
 static int shorten(const Guards *guards, Guard *all, int count) {
   int kept = 0;
   qsort(all, (size_t)count, sizeof *all, compare_guards);

@@ -1,11 +1,11 @@
-/* Guards: when the nodes of a graph with Switch and Merge run.
+/* Guards: the conditions under which nodes run in a graph with Switch and Merge.
  *
- * A guard is a truth that is found while a program runs, such as "this Switch sent its value to output 1".
- * Each node has one, and runs when it holds. TensorFlow calls a node dead otherwise. Nodes with equal guards
- * are known before the program runs, so that a run asks once for many of them.
+ * A guard is a condition that the run decides, such as "this Switch sent its value to output 1". Each node
+ * has one guard and runs when it holds; otherwise TensorFlow calls the node dead. The compiler knows which
+ * nodes have equal guards, so a run tests one guard for many nodes.
  *
- * Guard 0 always holds. The other guards are: an output of a group of Switches (all that have one predicate
- * and one guard), a Merge, an Enter, an Exit, a NextIteration, and several guards together.
+ * Guard 0 always holds. The other guards stand for: an output of a group of Switches (all that share a
+ * predicate and a guard), a Merge, an Enter, an Exit, a NextIteration, or a conjunction of several guards.
  */
 #ifndef TFCORE_RUNTIME_GUARDS_H_
 #define TFCORE_RUNTIME_GUARDS_H_
@@ -15,19 +15,19 @@
 typedef int32_t Guard;
 enum { GUARD_ALWAYS = 0, NO_GUARD = -1 };
 
-/* What a run knows of a guard. */
+/* The state of a guard in a run. */
 typedef enum GuardState {
-  GUARD_OPEN, /* nothing has arrived, and in this round perhaps nothing will */
+  GUARD_OPEN, /* undecided so far; it may stay so in this iteration */
   GUARD_DEAD,
   GUARD_HOLDS
 } GuardState;
 
 /* One guard as the compiler sees it. */
 typedef struct GuardInfo {
-  Guard implied;      /* one that holds where this one does */
-  Guard switched;     /* of an output of a Switch: the guard of output 0; else 0 */
-  int32_t outputs;    /* of the Switch */
-  const Guard *parts; /* of several together */
+  Guard implied;      /* holds whenever this one does */
+  Guard switched;     /* for an output of a Switch: the guard of output 0; else 0 */
+  int32_t outputs;    /* the number of outputs of the Switch */
+  const Guard *parts; /* the guards of a conjunction */
   int32_t num_parts;
 } GuardInfo;
 
@@ -36,25 +36,26 @@ typedef struct Guards {
   GuardInfo *info;
   int64_t capacity;
   int32_t count;
-  StringMap known; /* groups of Switches and sets of guards, by binary keys */
+  StringMap known; /* Switch groups and conjunctions, by binary keys */
 } Guards;
 
-/* All in `arena`. */
+/* Memory comes from `arena`. */
 MUST_CHECK bool guards_init(Guards *guards, Arena *arena, Status *status);
 void guards_free(Guards *guards);
 
-/* A guard that is found while running. */
+/* Adds a guard that the run decides. */
 MUST_CHECK bool guards_add(Guards *guards, Guard implied, Guard *guard, Status *status);
-/* The guards of the outputs of a Switch, which are beside each other, with the given predicate and guard.
- * `known` receives whether there was one before. */
+/* The guards of the outputs of a Switch with this predicate and guard; they have consecutive numbers. `known`
+ * receives whether they existed before. */
 MUST_CHECK bool guards_of_switch(Guards *guards, const Edge *predicate, Guard guard, int num_outputs,
                                  Guard *first, bool *known, Status *status);
-/* What holds when all of `all` hold. `all` is sorted and shortened. `known` receives whether it needs no
- * finding: because there was such a guard before, or because one of them implies the others. */
+/* The conjunction of all guards in `all`, which is sorted and shortened. `known` receives whether the run
+ * need not decide it: because the conjunction existed before, or one of the guards implies the others. */
 MUST_CHECK bool guards_all_of(Guards *guards, Guard *all, int count, Guard *guard, bool *known,
                               Status *status);
-/* What holds when one of `any` does, if that is known before the program runs: the guard of a Switch whose
- * outputs they are. Otherwise `*found` is false, and *guard is one that they all imply. */
+/* The disjunction of the guards in `any`, when the compiler can tell it: they are all outputs of one Switch,
+ * so it is the guard of that Switch. Otherwise `*found` is false, and `*guard` is one that all of them
+ * imply. */
 void guards_any_of(const Guards *guards, const Guard *any, int count, Guard *guard, bool *found);
 
 #endif

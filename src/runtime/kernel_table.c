@@ -12,7 +12,7 @@ typedef struct Entry {
 struct KernelTable {
   Arena *arena;      /* entries, NodeDefs and keys */
   StringMap entries; /* by node name */
-  OpKernel **all;    /* the replaced ones as well: programs may still use them */
+  OpKernel **all;    /* with the replaced ones, which programs may still use */
   int64_t count, capacity;
 };
 
@@ -46,7 +46,7 @@ bool kernel_table_holds(const Node *node) {
   return !value || !lives_in_graph(node, value);
 }
 
-/* A node of the same name may be another one in the next graph (graph_extend_node). */
+/* In the next graph, the name may belong to a different node (graph_extend_node). */
 static bool is_made_of(const Entry *entry, const Node *node) {
   const NodeDef *def = node->def;
   if (entry->kernel->op != node->op || entry->def->n_attr != def->n_attr) return false;
@@ -57,7 +57,7 @@ static bool is_made_of(const Entry *entry, const Node *node) {
   return true;
 }
 
-/* A NodeDef that lives as long as the table. */
+/* A copy of the NodeDef that lives as long as the table. */
 static NodeDef *keep_def(KernelTable *table, const Node *node, const char *name) {
   NodeDef *def = node_def_share(table->arena, node->def);
   if (!def) return NULL;

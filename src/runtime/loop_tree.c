@@ -5,15 +5,15 @@
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 
-/* Parts are joined in a disjoint-set forest with two elements for each node: the node in its frame, and, for
- * one node of each loop, the loop as a unit in the frame around it. */
+/* A disjoint-set forest joins the parts. It has two elements for each node: the node in its frame, and, for
+ * one node of each loop, the loop as a unit in the surrounding frame. */
 typedef struct Parts {
   const Graph *graph;
   const NodeSet *set;
   const ControlFlowInfo *info; /* per id */
   int64_t num_ids;
-  int64_t *joined;   /* per element: another one of the same part, or itself */
-  int32_t *frame_of; /* per id: frames are numbered by their names; 0 outside of loops */
+  int64_t *joined;   /* per element: another element of the same part, or itself */
+  int32_t *frame_of; /* per id: frames are numbered by name; 0 outside of loops */
   int32_t *parents;  /* per frame */
   int32_t *depths;
   int32_t num_frames, max_depth;
@@ -66,7 +66,7 @@ static bool number_frames(Parts *p, StringMap *numbers, Status *status) {
   return true;
 }
 
-/* A frame's parent opened before it, but may have a larger number. */
+/* A parent frame opens first, but may have a larger number. */
 static void measure_depths(Parts *p) {
   for (int32_t f = 1; f < p->num_frames; f++) {
     int32_t depth = 0, at = f;
@@ -91,10 +91,11 @@ static bool find_frames(Parts *p, Arena *arena, Status *status) {
 
 /* --- parts --- */
 
-/* The loop that a node runs in, as an element of the frame around it. */
+/* The loop that a node runs in, as an element of the surrounding frame. */
 static int64_t unit_of(const Parts *p, const Node *node) { return p->num_ids + part_of(p, node->id); }
 
-/* What the edge's source is in the frame that the edge lies in, and so for its destination. */
+/* The edge's source as an element of the frame that the edge lies in; the second function gives its
+ * destination. */
 static int64_t source_element(const Parts *p, const Edge *edge) {
   return node_is_exit(edge->src) ? unit_of(p, edge->src) : edge->src->id;
 }
@@ -113,7 +114,7 @@ static void join_ends(const Parts *p, const Edge *edge, int32_t depth) {
     join(p, source_element(p, edge), destination_element(p, edge));
 }
 
-/* Inner frames first: a unit is known when its parts are. */
+/* Inner frames first: a loop is a unit only when its parts are known. */
 static bool join_parts(Parts *p, Arena *arena, Status *status) {
   p->joined = arena_alloc(arena, 2 * p->num_ids * (int64_t)sizeof *p->joined);
   if (!p->joined) return oom(status);
@@ -121,7 +122,7 @@ static bool join_parts(Parts *p, Arena *arena, Status *status) {
   int64_t *by_depth = arena_calloc(arena, p->max_depth + 2, sizeof *by_depth);
   const Node **sorted = arena_alloc(arena, p->num_ids * (int64_t)sizeof *sorted);
   if (!by_depth || !sorted) return oom(status);
-  /* An edge belongs to the depth of its frame: the depth of its destination, or one less for an Enter. */
+  /* An edge has the depth of its frame: its destination's depth, or one less for an Enter. */
   for (int64_t id = SINK_ID + 1; id < p->num_ids; id++) {
     if (node_in(p, id)) by_depth[p->max_depth - p->depths[p->frame_of[id]] + 1]++;
   }
@@ -133,7 +134,7 @@ static bool join_parts(Parts *p, Arena *arena, Status *status) {
   }
   int64_t begin = 0;
   for (int32_t depth = p->max_depth; depth > 0; depth--) {
-    /* Enters of the frames one deeper come before the nodes of this depth. */
+    /* Enters of frames one level deeper come before the nodes of this depth. */
     int64_t end = begin;
     while (end < total && p->depths[p->frame_of[sorted[end]->id]] >= depth) end++;
     for (int64_t i = begin; i < end; i++) {

@@ -4,7 +4,7 @@
 
 static bool oom(Status *status) { return status_oom(status, "a program"); }
 
-/* --- what becomes of the nodes --- */
+/* --- roles of nodes --- */
 
 static bool role_of(const Node *node, NodeRole *role, Status *status) {
   bool alias = false;
@@ -42,7 +42,7 @@ static bool find_roles(Compiler *c, Status *status) {
 
 /* --- kernels --- */
 
-/* A kernel of the program's own. Of a node of an inlined function it has the name that the node has there. */
+/* Makes a kernel that the program owns. For an inlined node it has the node's name in its function. */
 static bool make_own_kernel(Compiler *c, const Node *node, const char *name, const Tensor *const *constants,
                             OpKernel **kernel, Status *status) {
   const NodeDef *def = node->def;
@@ -55,7 +55,7 @@ static bool make_own_kernel(Compiler *c, const Node *node, const char *name, con
   return op_kernel_new(node->op, def, constants, c->program->environment.functions, kernel, status);
 }
 
-/* The name that the node has in its function, for a node of an inlined one. */
+/* The name that an inlined node has in its function. */
 static const char *name_at(const CallSite *site, const Node *node) { return site ? site->node : node->name; }
 
 static bool make_kernel(Compiler *c, const Node *node, const CallSite *site, const Tensor *const *constants,
@@ -72,7 +72,7 @@ static bool make_kernel(Compiler *c, const Node *node, const CallSite *site, con
 
 /* --- constants --- */
 
-/* The value of a Const: in the memory that its kernel holds when programs share it. */
+/* The value of a Const. When programs share it, the value lies in the memory of its kernel. */
 static bool read_const(Compiler *c, const Node *node, Tensor *value, Status *status) {
   KernelContext context = {.outputs = value};
   const OpKernel *shared;
@@ -116,7 +116,7 @@ Slot compiler_slot_of(const Compiler *c, const Edge *edge) {
 
 static bool takes_value(const Edge *edge) { return !dtype_is_ref(edge->dst->input_types[edge->dst_input]); }
 
-/* An input that takes the value of a reference, or a reference that must have one. */
+/* Adds an input that takes the value of a reference, or a reference that must have a value. */
 static bool is_read(const Edge *edge) {
   return dtype_is_ref(edge->src->output_types[edge->src_output]) &&
          (takes_value(edge) || !edge->dst->op->def->allows_uninitialized_input);
@@ -132,7 +132,7 @@ static int count_reads(const Node *node) {
   return count;
 }
 
-/* Gives the outputs of a node slots, from `slots` on. */
+/* Assigns slots to the outputs of a node, starting at `slots`. */
 static void place_node(Compiler *c, const ScheduleItem *item, int64_t *slots) {
   const Node *node = item->node;
   Program *program = c->program;
@@ -146,8 +146,8 @@ static void place_node(Compiler *c, const ScheduleItem *item, int64_t *slots) {
   program->num_steps++;
 }
 
-/* Arguments come first, then outputs, then what is read of references (some of these slots stay empty), then
- * results out of loops. */
+/* The order of slots: arguments, outputs, values read from references (some of these slots stay empty),
+ * results of loops. */
 static bool place_values(Compiler *c, Status *status) {
   Program *program = c->program;
   const FunctionBody *body = program->body;
@@ -183,7 +183,7 @@ const char *compiler_reference_name(Compiler *c, const Edge *edge) {
   return arena_printf(c->program->arena, "%s:%d", edge->src->name, edge->src_output);
 }
 
-/* The slot of a step's input: a value's or constant's, or that of the value that is read of a reference. */
+/* The slot of a step's input: of a value, of a constant, or of the value read from a reference. */
 static bool place_input(Compiler *c, const Edge *edge, ReferenceRead *reads, ProgramStep *step, Slot *slot,
                         Status *status) {
   *slot = compiler_slot_of(c, edge);
@@ -224,7 +224,7 @@ static bool make_step(Compiler *c, const Node *node, const CallSite *site, int32
                             kernel->num_outputs, status);
 }
 
-/* The step is part of the instruction that came last if that runs steps of the same guard. */
+/* Adds the step to the last instruction if that runs steps of the same guard. */
 static bool add_step(Compiler *c, const ScheduleItem *item, int32_t index, Status *status) {
   Program *program = c->program;
   Instruction *last = program->num_instructions > 0 ? &program->code[program->num_instructions - 1] : NULL;
@@ -304,7 +304,7 @@ static bool find_args(Compiler *c, Status *status) {
 
 /* --- last uses --- */
 
-/* An input may be overwritten when this step reads it last, and only once. */
+/* The step may overwrite an input that it reads last and only once. */
 static bool mark_last_uses(Compiler *c, int32_t event, Status *status) {
   ProgramStep *step = &c->program->steps[c->events[event].step];
   int num_inputs = step->kernel->num_inputs;
@@ -316,14 +316,14 @@ static bool mark_last_uses(Compiler *c, int32_t event, Status *status) {
     for (int k = 0; k < num_inputs && last_use[i]; k++) last_use[i] = k == i || step->inputs[k] != slot;
   }
   step->last_use = last_use;
-  for (int i = 0; i < step->kernel->num_outputs; i++) { /* an output that nobody reads is dropped at once */
+  for (int i = 0; i < step->kernel->num_outputs; i++) { /* an output without readers is dropped at once */
     int32_t *last_reader = &c->last_readers[step->first_output + i];
     if (*last_reader == NO_READER) *last_reader = event;
   }
   return true;
 }
 
-/* Whose list of expiring values the event's are on. */
+/* The list of expiring values of the event's step or instruction. */
 static int32_t *expiring_of(const Compiler *c, int32_t event, const Slot ***list) {
   const Event *at = &c->events[event];
   if (at->step == NO_STEP) {
@@ -390,7 +390,7 @@ bool program_compile(FunctionBody *body, KernelTable *kernels, const ProgramEnvi
   schedule_free(&compiler.schedule);
   arena_free(scratch);
   if (!ok) {
-    made->body = NULL; /* still the caller's */
+    made->body = NULL; /* the caller keeps it */
     program_free(made);
     return false;
   }

@@ -1,9 +1,9 @@
-/* Compiling Switch, Merge and loops: instructions between the steps. */
+/* Compiles Switch, Merge and loops: the instructions between the steps. */
 #include "graph/node_class.h"
 #include "op/node_def.h"
 #include "runtime/program_compiler.h"
 
-/* The nodes of a loop that its beginning and its end deal with, chained by id; 0: none. */
+/* The nodes of a loop that its first and last instructions handle, chained by id; 0 ends a chain. */
 typedef struct LoopNodes {
   int64_t enters, constants, exits, rounds; /* `constants`: Enters with is_constant */
   int32_t num_enters, num_constants, num_exits, num_rounds;
@@ -194,7 +194,7 @@ static bool compile_result(Compiler *c, const Node *node, Status *status) {
 
 /* --- loops --- */
 
-/* The guards that the nodes of a list find, `*count` of at most as many as it says. */
+/* The guards that the nodes of a list decide; there are at most `*count`, which receives their number. */
 static bool list_guards(Compiler *c, int64_t first, int32_t *count, const Guard **list, Status *status) {
   Guard *guards = new_guards(c, *count);
   if (!guards) return oom(status);
@@ -242,7 +242,7 @@ static bool compile_begin_loop(Compiler *c, int32_t loop, Status *status) {
          list_guards(c, nodes->rounds, &to->num_rounds, &to->rounds, status);
 }
 
-/* What a constant Enter hands on is read until the end. */
+/* The value of a constant Enter is read until the loop ends. */
 static bool compile_end_loop(Compiler *c, int32_t loop, Status *status) {
   Instruction *at;
   c->program->loops[loop].end = c->program->num_instructions;
@@ -270,13 +270,13 @@ bool flow_compile_item(Compiler *c, const ScheduleItem *item, Status *status) {
     case NODE_NEXT_ITERATION:
     case NODE_LOOP_COND: return compile_move(c, DO_MOVE, node, status);
     case NODE_CONTROL_TRIGGER: return compile_trigger(c, node, status);
-    default: return true; /* an Enter: its loop's beginning does it */
+    default: return true; /* an Enter: the loop's first instruction handles it */
   }
 }
 
 /* --- last uses --- */
 
-/* Whether another transfer of a loop's beginning, where all are done, has the same value. */
+/* Whether another transfer of a DO_BEGIN_LOOP has the same source. All of its transfers are done. */
 static bool is_shared(const Instruction *at, int32_t index) {
   if (at->code != DO_BEGIN_LOOP) return false;
   for (int32_t i = 0; i < at->num_transfers; i++) {
@@ -297,7 +297,7 @@ static void finish_transfers(Compiler *c, int32_t event) {
   if (at->index != NO_SLOT && !is_read_by_anyone(c, at->index)) at->index = NO_SLOT;
 }
 
-/* The loop and the guard of the values of a node that gets slots. */
+/* The loop and the guard of a node's values. The node has slots. */
 static void note_owner(const Compiler *c, const Node *node, int32_t *loops, Guard *guards) {
   bool is_flow = compiler_has_role(c, node, FLOW);
   if (!is_flow && !compiler_has_role(c, node, STEP)) return;
@@ -310,7 +310,7 @@ static void note_owner(const Compiler *c, const Node *node, int32_t *loops, Guar
   }
 }
 
-/* A value whose last reader is a step with another guard may outlive its round. */
+/* A value whose last reader is a step with another guard may survive its iteration. */
 static bool is_leftover(const Compiler *c, Slot slot, const int32_t *loops, const Guard *guards) {
   int32_t last = c->last_readers[slot];
   return loops[slot] != 0 && last != NO_READER && last != READ_AS_RESULT && c->events[last].step != NO_STEP &&

@@ -1,5 +1,5 @@
-/* Control flow of a run: what happens between kernels. Nothing here is TensorFlow's pending count: the
- * schedule (runtime/schedule.h) has put everything that a node waits for before it. */
+/* Control flow of a run: the instructions between kernels. Unlike TensorFlow's executor, it counts no pending
+ * inputs: the schedule (runtime/schedule.h) orders a node after everything that it waits for. */
 #include "op/node_def.h"
 #include "runtime/program_internal.h"
 
@@ -64,8 +64,8 @@ static bool set_index(const ProgramRun *run, const Instruction *at, int32_t valu
   return true;
 }
 
-/* A Merge of which all inputs are dead is dead; the one of a loop when what enters is, as then no round will
- * follow. */
+/* A Merge is dead when all its inputs are dead. The Merge of a loop is dead when the entering value is dead,
+ * because then no iteration will follow. */
 static bool merge(const ProgramRun *run, const Instruction *at, Status *status) {
   int32_t dead = 0;
   for (int32_t i = 0; i < at->num_transfers; i++) {
@@ -118,7 +118,7 @@ static void finish_loop(ProgramRun *run, const ProgramLoop *loop, GuardState mis
   run->instruction = loop->end;
 }
 
-/* A loop that nothing alive enters does not run, and what leaves it is dead. */
+/* A loop does not run when all entering values are dead; its Exits are then dead. */
 static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   const ProgramLoop *loop = &run->program->loops[at->loop];
   int32_t alive = 0, dead = 0;

@@ -58,7 +58,7 @@ static bool take_run(Program *program, ProgramRun **run, Status *status) {
   return true;
 }
 
-/* Drops all values; the run can be used again. */
+/* Drops all values; the run can be reused. */
 static void return_run(ProgramRun *run) {
   Program *program = run->program;
   for (int64_t i = 0; i < program->num_slots; i++) tensor_clear(&run->values[i]);
@@ -112,7 +112,7 @@ static bool run_kernel(const ProgramRun *run, RunStep *at, Status *status) {
   return step->callers ? status_append(status, "%s", step->callers) : false;
 }
 
-/* One kernel, from its beginning or from where it paused. */
+/* Runs one kernel, from its beginning or from the point where it paused. */
 static RunState run_step(const ProgramRun *run, RunStep *at, Status *status) {
   const ProgramStep *step = at->step;
   if (!run_kernel(run, at, status)) return RUN_FAILED;

@@ -38,24 +38,24 @@ static bool add_sorted(Schedule *s, Node *const *order, int64_t count, Arena *ar
 
 /* --- graphs with control flow --- */
 
-/* Nodes that are ready and have one guard, first come first served. */
+/* The ready nodes of one guard, first in, first out. */
 typedef struct Queue {
   int64_t first, last; /* ids; 0: empty */
 } Queue;
 
 typedef struct Unit {
-  int64_t waiting_nodes; /* that are not in the order yet */
-  int64_t waiting_units; /* loops right inside */
-  int64_t pending;       /* of the whole loop: edges into its Enters */
-  int64_t first_ready;   /* id of a node that waits for nothing but the loop's beginning, chained; 0: none */
-  int32_t ready_unit;    /* a loop right inside that is ready, chained by next_unit; 0: none */
+  int64_t waiting_nodes; /* nodes that are not in the order yet */
+  int64_t waiting_units; /* loops directly inside that are not in the order yet */
+  int64_t pending;     /* of the whole loop: edges into its Enters from nodes that are not in the order yet */
+  int64_t first_ready; /* id of a node that waits only for the loop to begin, chained; 0: none */
+  int32_t ready_unit;  /* a loop directly inside that is ready, chained by next_unit; 0: none */
   int32_t next_unit;
   int64_t first_exit;  /* id of an Exit that is in the order, chained; 0: none */
-  int64_t active_base; /* active guards below belong to outer loops */
-  Guard entered;       /* that all Enters without is_constant run under */
-  Guard head;          /* of all Merges that begin a round; 0: no such Merge yet */
-  Guard round;         /* that all NextIterations run under; 0: none yet */
-  bool differ;         /* NextIterations run under different guards */
+  int64_t active_base; /* active guards below this index belong to outer loops */
+  Guard entered;       /* the guard of all Enters without is_constant */
+  Guard head;          /* the guard of all Merges that begin an iteration; 0: not known yet */
+  Guard round;         /* the guard of all NextIterations; 0: not known yet */
+  bool differ;         /* NextIterations have different guards */
 } Unit;
 
 typedef struct Sorter {
@@ -66,17 +66,17 @@ typedef struct Sorter {
   Status *status;
   int64_t num_ids, capacity;
   int32_t *pending; /* per id: edges from nodes that are not in the order yet */
-  int64_t *next;    /* per id: in its queue */
+  int64_t *next;    /* per id: the next node of its queue */
   Unit *units;      /* per loop */
   Queue *queues;    /* per guard */
   int64_t queue_capacity;
   Guard *active; /* guards with ready nodes; those of inner loops on top */
   int64_t num_active, active_capacity;
-  Guard *scratch; /* as many as the node with most inputs has */
-  uint8_t *apart; /* per loop: its Merges do not hold together, so that each has a guard of its own */
-  int32_t loop;   /* that is being sorted */
-  Guard current;  /* of the node that came last */
-  bool again;     /* the Merges of a loop turned out not to hold together */
+  Guard *scratch; /* room for as many guards as one node can have inputs */
+  uint8_t *apart; /* per loop: its Merges do not hold together, so each has its own guard */
+  int32_t loop;   /* the loop that is being sorted */
+  Guard current;  /* the guard of the last node in the order */
+  bool again;     /* a loop's Merges were found not to hold together: sort again */
 } Sorter;
 
 static bool is_sorted(const Sorter *s, const Node *node) {
@@ -106,8 +106,8 @@ Guard schedule_edge_guard(const Schedule *schedule, const Edge *edge) {
   return edge_is_control(edge) ? guards->runs : guards->gives + edge->src_output;
 }
 
-/* What must hold for a node to run: all of its inputs. A Merge runs when one does, whatever its control
- * inputs do. */
+/* The guards that must hold for a node to run: those of all its inputs. A Merge runs when one of its data
+ * inputs is alive, whatever its control inputs are. */
 static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
   int count = 0;
   int64_t edges = node_is_merge(node) ? node->num_inputs : num_edges_into(node);
@@ -118,7 +118,7 @@ static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
   return count;
 }
 
-/* A Merge of what enters a loop and what the last round handed on. */
+/* Whether the Merge joins a value that enters a loop with the value of the previous iteration. */
 static bool is_head(const Node *merge) {
   bool enters = false, rounds = false;
   for (int i = 0; i < merge->num_inputs; i++) {
@@ -148,7 +148,7 @@ static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
   return true;
 }
 
-/* The guard under which a node runs, and an item that finds it where that is needed. */
+/* Finds the guard of a node, and adds an item that decides it where that is needed. */
 static bool guard_of_inputs(Sorter *s, const Node *node, Guard *guard) {
   bool known;
   TRY(guards_all_of(&s->schedule->guards, s->scratch, inputs_of_guard(s, node, s->scratch), guard, &known,
@@ -193,9 +193,10 @@ static bool find_guards(Sorter *s, const Node *node) {
   return true;
 }
 
-/* --- what holds of a whole loop --- */
+/* --- guards of whole loops --- */
 
-/* The Merges that begin a round hold together if all of what they merge does: what enters ... */
+/* The Merges that begin an iteration share a guard if all their Enters do and all their NextIterations do.
+ * This compares the Enters. */
 static bool compare_enters(Sorter *s, int32_t loop) {
   Unit *unit = &s->units[loop];
   bool any = false;
@@ -214,9 +215,10 @@ static bool compare_enters(Sorter *s, int32_t loop) {
   return guards_add(&s->schedule->guards, GUARD_ALWAYS, &unit->head, s->status);
 }
 
-/* ... and what the rounds hand on, which shows at the end: then the sorting begins anew, without that.
- * Returns whether every Exit hands on a value when the loop has run: what a loop that TensorFlow writes does,
- * because the Switch that ends the rounds sends values to the Exits. */
+/* This compares the NextIterations, whose guards are known only when the loop is sorted. If they differ, the
+ * whole graph is sorted again with separate guards. Returns whether every Exit is alive when the loop has
+ * run. That is so for TensorFlow's own loops: the Switch that ends the iterations sends values to the
+ * Exits. */
 static bool leaves_alive(Sorter *s, int32_t loop) {
   const Unit *unit = &s->units[loop];
   const GuardInfo *round = &s->schedule->guards.info[unit->round];
@@ -241,7 +243,7 @@ static bool find_exit_guards(Sorter *s, int32_t loop) {
   return true;
 }
 
-/* --- what is ready --- */
+/* --- ready nodes --- */
 
 static bool push_ready(Sorter *s, const Node *node) {
   TRY(find_guards(s, node));
@@ -266,7 +268,7 @@ static bool push_ready(Sorter *s, const Node *node) {
   return true;
 }
 
-/* One more edge into the node, or into the loop that it enters, is done. */
+/* Counts down one edge into the node, or into the loop that it enters. */
 static bool release(Sorter *s, const Node *node) {
   if (!node_is_enter(node)) return --s->pending[node->id] > 0 || push_ready(s, node);
   int32_t loop = s->schedule->loops.loop_of[node->id];
@@ -294,7 +296,7 @@ static const Node *take_from(Sorter *s, Guard guard) {
   return graph_node(s->body->graph, id);
 }
 
-/* Of the guard that is at hand, if there is one: a run then asks for the guard once. */
+/* Prefers a node of the current guard: then a run tests the guard once for both. */
 static const Node *take_ready(Sorter *s) {
   const Node *node = take_from(s, s->current);
   while (!node && s->num_active > s->units[s->loop].active_base) {
@@ -306,7 +308,7 @@ static const Node *take_ready(Sorter *s) {
 
 /* --- sorting --- */
 
-/* What the last round handed on is taken before this round puts the next value there. */
+/* The NextIteration's readers must take the old value before this iteration stores the next one. */
 static int32_t num_readers(const Sorter *s, const Node *next_iteration) {
   int32_t count = 0;
   for (int32_t i = 0; i < next_iteration->num_out_edges; i++)
@@ -353,11 +355,11 @@ static bool begin_loop(Sorter *s, int32_t loop) {
     next = s->next[id];
     TRY(push_ready(s, graph_node(s->body->graph, id)));
   }
-  /* Behind what finds the guards of its Enters. */
+  /* After the items that decide the guards of its Enters. */
   return loop == 0 || add_item(s, (ScheduleItem){.kind = ITEM_LOOP_BEGIN, .loop = loop});
 }
 
-/* What an Exit hands on is there when the whole loop is done. */
+/* The outputs of an Exit are available when the whole loop is done. */
 static bool end_loop(Sorter *s) {
   int32_t loop = s->loop;
   TRY(add_item(s, (ScheduleItem){.kind = ITEM_LOOP_END, .loop = loop}));
@@ -383,7 +385,7 @@ static bool place_node(Sorter *s, const Node *node) {
   return true;
 }
 
-/* A loop is one unit: what waits for one of its Exits cannot be what another one of its Enters waits for. */
+/* A loop is one unit, so no Enter of it can depend on one of its own Exits. */
 static bool refuse_knot(const Sorter *s) {
   for (int64_t id = SINK_ID + 1; id < s->num_ids; id++) {
     const Node *node = graph_node(s->body->graph, id);

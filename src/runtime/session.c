@@ -156,7 +156,7 @@ int64_t session_cached_bytes(const Session *session) {
 
 /* --- what is fed --- */
 
-/* Whether the shape agrees with what inference knows of the output. */
+/* Whether the shape is compatible with the inferred shape of the output. */
 static bool has_known_shape(NodeOutput output, const Tensor *value) {
   ShapeHandle known = graph_output_shape(output);
   if (!known || !shape_rank_known(known)) return true;
@@ -286,8 +286,8 @@ RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_valu
   } else {
     status_set(status, CODE_CANCELLED, "Session has been closed.");
   }
-  /* What is an internal error of a call is the caller's own doing in a step: a fetch that Switch left dead.
-   */
+  /* INTERNAL from a function call becomes INVALID_ARGUMENT for a step, because the caller caused it by
+   * fetching a dead output. */
   if (state == RUN_FAILED && status->code == CODE_INTERNAL && strncmp(status->message, "Retval[", 7) == 0 &&
       strstr(status->message, "] does not have value"))
     status->code = CODE_INVALID_ARGUMENT;

@@ -18,16 +18,15 @@ typedef struct Session Session;
 
 /* The graph is borrowed and must outlive the session. NULL with RESOURCE_EXHAUSTED when out of memory. */
 Session *session_new(Graph *graph, Status *status);
-/* Without optimising, steps run every node that they need as it stands, and calls are calls. Sessions
- * optimise at first; to be set before the first run. */
+/* When off, steps run every node that they need unchanged, and calls are not inlined. On by default; set it
+ * before the first run. */
 void session_optimize(Session *session, bool optimize);
-/* Whether values of other shapes than inference knows of the outputs that they are fed for are refused. At
- * first they are not: a step with such a value has a program that knows nothing of the shapes. */
+/* Whether feeds are refused when their shape is incompatible with the inferred one. Off by default: a step
+ * with such a feed has a program that assumes nothing about shapes. */
 void session_require_shapes(Session *session, bool required);
 /* Abandons the steps that are under way. NULL is fine. */
 void session_free(Session *session);
-/* A deadline for steps that have none of their own, in milliseconds; 0: none. To be set before the
- * first run. */
+/* The default deadline of steps, in milliseconds; 0: none. Set it before the first run. */
 void session_set_timeout(Session *session, int64_t timeout_ms);
 /* Frees programs, variables and cached memory; later runs fail with CANCELLED "Session has been closed.", and
  * so do steps that have paused. A step that another thread runs ends first, with CANCELLED "Run call was
@@ -46,7 +45,7 @@ MUST_CHECK bool session_run(Session *session, const NodeOutput *feeds, const Ten
 /* --- steps that pause --- */
 
 typedef struct SessionRunOptions {
-  int64_t timeout_ms; /* the step ends then with DEADLINE_EXCEEDED; 0: the session's */
+  int64_t timeout_ms; /* the step then ends with DEADLINE_EXCEEDED; 0: the session's timeout */
 } SessionRunOptions;
 
 /* One step under way. Several steps of a session may be under way; each call of session_advance lets one of
@@ -82,7 +81,8 @@ void session_release_callable(SessionCallable *callable);
  * FAILED_PRECONDITION. */
 void session_finalize(Session *session);
 
-/* Number of programs in the cache; bytes that the pool holds ready. For tests and memory reports. */
+/* The number of cached programs, and the bytes that the pool holds for reuse. For tests and memory reports.
+ */
 int64_t session_num_programs(const Session *session);
 int64_t session_cached_bytes(const Session *session);
 

@@ -11,7 +11,7 @@
 
 struct Session {
   Graph *graph;
-  Mutex mutex; /* checked: a kernel from outside may run, or close, the session that runs it */
+  Mutex mutex; /* error-checking: a registered kernel may try to run or close the session that runs it */
   bool closed;
   bool require_shapes;
   BufferPool *pool;
@@ -25,7 +25,7 @@ struct Session {
   const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
   int64_t feed_capacity;
   atomic_bool closing; /* ends the step that is being advanced */
-  int64_t timeout_ms;  /* of steps that name none; 0: none */
+  int64_t timeout_ms;  /* the default for steps without a timeout; 0: none */
 };
 
 struct SessionStep {
@@ -42,7 +42,7 @@ struct SessionStep {
 
 /* CANCELLED when the session is closed; FAILED_PRECONDITION when one of its kernels asks. */
 MUST_CHECK bool session_lock(Session *session, Status *status);
-/* Gives the mutex back. A kernel may have asked for the session to be closed while it held it. */
+/* Unlocks the mutex. A kernel may have requested that the session be closed while it was locked. */
 void session_unlock(Session *session);
 
 /* The session and its graph are locked during the following. */

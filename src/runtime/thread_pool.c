@@ -5,7 +5,7 @@
 
 #if !SYNC_HAS_THREADS
 
-/* No threads in this build: the pool is the caller. */
+/* A build without threads: the pool is the caller. */
 struct ThreadPool {
   Parallel parallel;
 };
@@ -48,7 +48,7 @@ struct ThreadPool {
   Thread workers[MAX_THREADS];
   int num_workers;
   bool stopping;
-  /* The one job at a time. Workers join it under the mutex while it is open. */
+  /* The current job. Workers join it under the mutex while it is open. */
   uint64_t generation;
   bool open;
   int active; /* workers inside the job */
@@ -59,7 +59,7 @@ struct ThreadPool {
   atomic_flag busy;
 };
 
-/* Takes chunks until none is left. */
+/* Takes chunks until all are taken. */
 static void work(ThreadPool *pool) {
   for (;;) {
     int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->chunk, memory_order_relaxed);
@@ -89,7 +89,7 @@ static void *run_worker(void *argument) {
 
 static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
   ThreadPool *pool = argument;
-  /* A body that calls parallel_for again, or a second caller at the same time, works alone. */
+  /* A nested parallel_for, or a second caller at the same time, runs alone on its own thread. */
   if (atomic_flag_test_and_set(&pool->busy)) {
     body(arg, 0, count);
     return;
@@ -154,10 +154,10 @@ void thread_pool_free(ThreadPool *pool) {
   mem_free(pool);
 }
 
-/* The process's pool. What kernels hold stays the same when the pool behind it is replaced. */
+/* The process's pool. Kernels keep a pointer to it, which stays valid when the threads are replaced. */
 static Mutex default_mutex = MUTEX_INIT;
 static ThreadPool *default_pool;
-static Parallel default_parallel; /* threads 0: not yet known */
+static Parallel default_parallel; /* threads 0: not decided yet */
 
 static void run_default(void *unused, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
   (void)unused;
