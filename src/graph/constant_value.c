@@ -1,9 +1,10 @@
-/* Values that follow from constants alone, for shape inference: small ones, computed once and cached with the
- * graph.
+/* Constant values for shape inference: small values that follow from constants alone, computed once and
+ * cached with the graph.
  *
- * The walk goes back over stateless nodes with kernels to Const, and to Shape, Size and Rank of shapes that
- * are known. It keeps its own stack, so the depth of a graph does not matter, and every node is computed at
- * most once. */
+ * The walk goes backward over stateless nodes with kernels to Const nodes, and to Shape, Size and Rank of
+ * known shapes. It uses an explicit stack, so the depth of a graph does not matter, and computes every node
+ * at most once.
+ */
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 #include "graph/node_class.h"
@@ -32,7 +33,7 @@ static bool allocate_outputs(Graph *graph, CachedValue *entry, Status *status) {
   return entry->outputs || status_oom(status, "a constant value");
 }
 
-/* --- what is a value of the node --- */
+/* --- checks of a node's value --- */
 
 static bool has_shape(const Tensor *value, ShapeHandle shape) {
   if (!shape_fully_defined(shape) || shape_rank(shape) != value->shape.rank) return false;
@@ -42,9 +43,9 @@ static bool has_shape(const Tensor *value, ShapeHandle shape) {
   return true;
 }
 
-/* The outputs of the entry become known if they are what the graph says of them. Shape functions and kernels
- * read values by the types and shapes that the graph declares; a Const whose tensor has another type, or a
- * kernel from outside that gives another shape, has no value. */
+/* Makes the outputs of the entry known if their types and shapes are those of the graph. Shape functions and
+ * kernels read values by the declared types and shapes. A Const with a tensor of another type, or a
+ * registered kernel with another output shape, has no value. */
 static void accept_outputs(CachedValue *entry) {
   const Node *node = entry->node;
   for (int i = 0; i < node->num_outputs; i++) {
@@ -55,7 +56,7 @@ static void accept_outputs(CachedValue *entry) {
   entry->state = VALUE_KNOWN;
 }
 
-/* --- what can be computed --- */
+/* --- which nodes can be computed --- */
 
 static bool small_and_known(const Node *node) {
   for (int i = 0; i < node->num_outputs; i++) {
@@ -86,8 +87,8 @@ static bool can_compute(const Node *node) {
   return small_and_known(node);
 }
 
-/* An error of a computation is not one of the graph: the value is unknown then. Only lack of memory is passed
- * on. */
+/* An error of a computation does not make the graph invalid: the value is just unknown. Only running out of
+ * memory is reported. */
 static bool forgive(bool ok, bool *computed, Status *status) {
   *computed = ok;
   if (ok) return true;
@@ -179,7 +180,7 @@ static bool shape_value(Graph *graph, CachedValue *entry, ShapeQuery query, Stat
 
 static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   Node *node = entry->node;
-  GraphMark mark = graph_mark(graph); /* the list of arguments is not needed afterwards */
+  GraphMark mark = graph_mark(graph); /* the argument list is temporary */
   const Tensor **inputs = arena_alloc(graph->arena, node->num_inputs * (int64_t)sizeof *inputs);
   if (!inputs) return status_oom(status, "a constant value");
   for (int i = 0; i < node->num_inputs; i++) {
@@ -205,7 +206,7 @@ static bool evaluate(Graph *graph, CachedValue *entry, Status *status) {
   return ok;
 }
 
-/* An argument of a function has the value that the call gives it, once the call knows it. */
+/* An argument of a function has the value of the call's input once that is known. */
 static bool arg_value(Graph *graph, CachedValue *entry, int index, Status *status) {
   const Tensor *value = shape_input_tensor(graph->call, index);
   if (!value || tensor_bytes(value) > MAX_VALUE_BYTES) return true;
@@ -227,7 +228,7 @@ typedef struct Walk {
   int64_t count, capacity;
 } Walk;
 
-/* Gives the node an entry: known, unknown, or pending and on the stack when its inputs are needed first. */
+/* Gives the node an entry: known, unknown, or pending and on the stack if its inputs are needed first. */
 static bool enter(Graph *graph, Walk *walk, Node *node, Status *status) {
   CachedValue *entry = new_entry(graph, node, status);
   if (!entry) return false;

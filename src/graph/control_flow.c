@@ -1,4 +1,4 @@
-/* Which frame every node runs in: from source on, Enter opens a frame and Exit leaves it. */
+/* The frame of every node: walking from source, Enter opens a frame and Exit leaves it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +13,13 @@ typedef struct Frames {
   const Graph *graph;
   Arena *arena;
   ControlFlowInfo *info; /* by id */
-  Node **found_from;     /* by id: the node whose edge was the first to reach it */
+  Node **found_from;     /* by id: the node through which the walk first reached it */
   Node **queue;
   int64_t num_done, num_queued;
   Status *status;
 } Frames;
 
-/* How messages call the node; cut short rather than failing. */
+/* The node's name for messages; truncated rather than failing. */
 typedef struct Label {
   char text[512];
 } Label;
@@ -56,13 +56,13 @@ static bool open_frame(Frames *frames, Node *enter, Node *parent) {
   return true;
 }
 
-/* `in` is the frame that the edge's source hands on. */
+/* `in` is the frame on the source's side of the edge. */
 static bool reach(Frames *frames, Node *from, Node *node, ControlFlowInfo in) {
   if (node->id <= SINK_ID) return true;
   ControlFlowInfo *info = &frames->info[node->id];
   bool seen = frames->found_from[node->id] != NULL;
   if (seen) {
-    /* An Enter's inputs are in the frame around its own. */
+    /* An Enter's inputs are in the surrounding frame. */
     const char *frame =
         node_is_enter(node) ? frames->info[info->parent_frame->id].frame_name : info->frame_name;
     return strcmp(frame, in.frame_name) == 0 || different_frames(frames, node, from, in.frame_name, frame);
@@ -92,14 +92,14 @@ static bool follow(Frames *frames, Node *node) {
   return true;
 }
 
-/* --- what was found must be loops --- */
+/* --- checks that the frames are loops --- */
 
 static const char kInternalBug[] =
     ". This is an internal bug, please file a bug report with instructions on how to reproduce the error.";
 
 typedef struct Frame {
   const char *name;
-  struct Frame *parent; /* NULL while it is not known; the outermost frame is its own */
+  struct Frame *parent; /* NULL until it is known; the root frame is its own parent */
   const Node *condition;
 } Frame;
 
@@ -127,7 +127,7 @@ static bool check_frame(Frames *frames, StringMap *map, const Node *node) {
                       frame->name, parent->name, frame->parent->name, node_label.text, kInternalBug);
   }
   if (!node_is_loop_cond(node)) return true;
-  /* Counters that gradients add to a loop are loops in the same frame. */
+  /* The counters that gradients add to a loop are loops in the same frame. */
   if (frame->condition && !strstr(frame->condition->name, "LoopCounter") &&
       !strstr(node->name, "LoopCounter")) {
     Label node_label = label(node), other_label = label(frame->condition);

@@ -1,9 +1,9 @@
-/* Shapes of calls: the body of the function, as a graph of its own, is inferred with the shapes, handle data
- * and values that the call has.
+/* Shapes of calls: infers the function's body with the shapes, handle data and values of the call's inputs.
  *
- * What the body's shape functions make lives in the arena of the body's graph and is given back after every
- * run. What the results consist of is copied out first, and of that only what the body has made: handles of
- * the call pass through as they are. */
+ * Shape functions of the body allocate in the arena of the body's graph, which is rolled back after every
+ * inference. Before that, new parts of the results are copied out; handles that came from the call are
+ * returned as they are.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 
-/* Deeper calls, and calls that take more steps in all, give unknown shapes. */
+/* Deeper calls, and calls that take more steps in total, have unknown shapes. */
 enum { MAX_BODY_DEPTH = 64, MAX_BODY_STEPS = 1 << 18 };
 
 /* --- making bodies --- */
@@ -43,7 +43,7 @@ int graph_arg_index(const Graph *graph, const Node *node) {
   return index && index->i >= 0 && index->i < graph->call->num_inputs ? (int)index->i : -1;
 }
 
-/* --- the bodies that a graph knows --- */
+/* --- the cache of bodies --- */
 
 void graph_drop_bodies(Graph *graph, const CachedBody *last) {
   while (graph->bodies != last) {
@@ -56,7 +56,7 @@ void graph_drop_bodies(Graph *graph, const CachedBody *last) {
   }
 }
 
-/* The values that the function's signature asks for, as one text for equal bindings. */
+/* The attr values that the function's signature asks for, as a text that is the same for equal bindings. */
 static bool body_key(const FunctionCall *call, StrBuf *key, Status *status) {
   const OpDef *signature = call->function->signature;
   strbuf_append(key, signature->name);
@@ -117,7 +117,7 @@ static bool find_body(Graph *graph, const FunctionCall *call, CachedBody **out, 
   return ok;
 }
 
-/* --- which function a node calls --- */
+/* --- the function of a call --- */
 
 FunctionCall graph_function_call(const Graph *graph, const Node *node) {
   const FunctionCall none = {0};
@@ -140,7 +140,7 @@ FunctionCall graph_function_call(const Graph *graph, const Node *node) {
 
 /* --- copying results out --- */
 
-/* A dimension that the body has made, and what stands for it outside. */
+/* A dimension that the body made, and its copy outside. */
 typedef struct MovedDim {
   DimHandle from, to;
 } MovedDim;
@@ -148,7 +148,7 @@ typedef struct MovedDim {
 typedef struct Mover {
   const Arena *inside;
   InferenceContext *c;
-  MovedDim *dims; /* sorted by `from` once they are collected */
+  MovedDim *dims; /* sorted by `from` when all are collected */
   int64_t num_dims, capacity;
   Status *status;
 } Mover;
@@ -168,7 +168,7 @@ static bool collect_dims(Mover *mover, ShapeHandle shape) {
   return true;
 }
 
-/* One dimension that occurs several times stays one dimension. */
+/* A dimension that occurs several times is copied once. */
 static bool make_dims(Mover *mover) {
   if (mover->num_dims == 0) return true;
   qsort(mover->dims, (size_t)mover->num_dims, sizeof *mover->dims, compare_dims);
@@ -270,7 +270,7 @@ static bool give_args(const FunctionBody *body, const InferenceContext *c, Statu
   return true;
 }
 
-/* *done is false when it takes too many steps. */
+/* *done is false when it took too many steps. */
 static bool infer_nodes(Graph *library, const CachedBody *entry, bool *done, Status *status) {
   Graph *graph = entry->body->graph;
   for (int64_t i = 0; i < entry->num_nodes; i++) {
@@ -282,7 +282,7 @@ static bool infer_nodes(Graph *library, const CachedBody *entry, bool *done, Sta
   return true;
 }
 
-/* Forgets everything that points into memory that is about to go. */
+/* Drops all pointers into memory that is about to be released. */
 static void clear_body(Graph *graph) {
   graph_forget_values(graph);
   for (int64_t id = SINK_ID + 1; id < graph->num_node_ids; id++) {

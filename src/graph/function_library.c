@@ -1,4 +1,4 @@
-/* The functions of a library: adding, finding, replacing and removing them. */
+/* The functions of a library: add, find, replace and remove. */
 #include "graph/function_library.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "graph/function_library_internal.h"
 #include "op/node_def.h"
 
-/* What the registry would know of a function: nothing but that it has the shape function of the unknown. */
+/* The registry entry of a function: all it has is the shape function for unknown shapes. */
 static const OpRegistration kFunctionRegistration = {.name = "",
                                                      .shape = shape_unknown_outputs,
                                                      .state_size = sizeof(CalledFunction),
@@ -18,7 +18,7 @@ bool function_library_owns_op(const Op *op) { return op && op->node_class == NOD
 
 static bool oom(Status *status) { return status_oom(status, "a function library"); }
 
-/* --- a library's life --- */
+/* --- creating and freeing --- */
 
 FunctionLibraryDefinition *function_library_new(OpRegistry *ops, Arena *arena) {
   FunctionLibraryDefinition *library = mem_calloc(1, sizeof *library);
@@ -75,7 +75,7 @@ bool function_library_from_proto(OpRegistry *ops, const FunctionDefLibrary *prot
   return false;
 }
 
-/* --- looking --- */
+/* --- lookup --- */
 
 static LibraryFunction *find(const FunctionLibraryDefinition *library, const char *name) {
   return string_map_find(&library->names, name);
@@ -126,7 +126,7 @@ const char *function_library_unique_name(const FunctionLibraryDefinition *librar
   }
 }
 
-/* The function whose attrs count for a node; NULL when it calls none. */
+/* The function whose attrs count for a node; NULL when it calls no function. */
 static const FunctionDef *callee(const FunctionLibraryDefinition *library, const NodeDef *node) {
   if (node_class_of_op(node->op) != NODE_SYMBOLIC_GRADIENT) return function_library_find(library, node->op);
   const AttrValue *f = node_def_attr(node, "f");
@@ -175,7 +175,7 @@ int64_t function_library_generation(const FunctionLibraryDefinition *library) { 
 
 /* --- adding functions --- */
 
-/* True when it may be added; *known when an equal one is there already. */
+/* True when it may be added; *known when an equal one exists. */
 static bool check_function(const FunctionLibraryDefinition *library, const FunctionDef *function, bool *known,
                            Status *status) {
   *known = false;
@@ -293,7 +293,8 @@ bool function_library_replace_gradient(FunctionLibraryDefinition *library, const
   if (strcmp(old, gradient) == 0) return true;
   char *value = arena_strdup(library->arena, gradient);
   if (!value) return oom(status);
-  TRY(string_map_set(&library->gradients, function, value, status)); /* the key is there: it stays */
+  TRY(string_map_set(&library->gradients, function, value, status)); /* the key exists, so this keeps the
+                                                                      * pointer to it */
   library->generation++;
   return true;
 }
@@ -335,7 +336,7 @@ static bool replace(FunctionLibraryDefinition *library, const LibraryFunction *o
   if (!copy) return oom(status);
   LibraryFunction *entry = new_entry(library, copy, status);
   if (!entry) return false;
-  /* What may fail comes first. */
+  /* The parts that may fail come first. */
   TRY(string_map_reserve(&library->names, 1, status));
   library->functions[place_of(library, old)] = entry;
   string_map_remove(&library->names, old->def->signature->name);

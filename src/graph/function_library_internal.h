@@ -1,4 +1,4 @@
-/* What the graph's files know of a library beyond its manual. */
+/* Parts of the library that the other files of graph/ use. */
 #ifndef TFCORE_GRAPH_FUNCTION_LIBRARY_INTERNAL_H_
 #define TFCORE_GRAPH_FUNCTION_LIBRARY_INTERNAL_H_
 
@@ -6,26 +6,26 @@
 
 typedef struct LibraryFunction {
   FunctionDef *def;
-  Op op; /* what nodes that call the function point to */
+  Op op; /* the op of nodes that call the function */
 } LibraryFunction;
 
 struct FunctionLibraryDefinition {
   OpRegistry *ops;
   Arena *arena;
   bool owns_arena;
-  LibraryFunction **functions; /* in order */
+  LibraryFunction **functions; /* in order of insertion */
   int64_t num_functions, capacity;
-  StringMap names;     /* to LibraryFunction */
-  StringMap gradients; /* from a function's name to that of its gradient */
+  StringMap names;     /* from name to LibraryFunction */
+  StringMap gradients; /* from a function's name to its gradient function's name */
   int64_t generation;
 };
 
-/* Adds without copying; the function must live in the library's arena. */
+/* Adds without copying; the function must be allocated in the library's arena. */
 MUST_CHECK bool function_library_take_function(FunctionLibraryDefinition *library, FunctionDef *function,
                                                Status *status);
 
-/* How many functions and gradients there are, to come back to while nothing was removed or replaced since.
- * Memory is not given back. */
+/* Marks the numbers of functions and gradients, to roll back to if nothing is removed or replaced in between.
+ * Memory is not released. */
 typedef struct FunctionLibraryMark {
   int64_t num_functions, num_gradients;
 } FunctionLibraryMark;

@@ -1,5 +1,5 @@
-/* Which functions of a library a graph or a function can lead to, whether they have effects, and when two
- * functions are the same. */
+/* The functions of a library that a graph or a function can reach, whether they have effects, and whether two
+ * functions are equal. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,15 +10,15 @@
 
 static bool oom(Status *status) { return status_oom(status, "a function library"); }
 
-/* --- what is reachable --- */
+/* --- reachable functions --- */
 
 typedef struct Search {
   const FunctionLibraryDefinition *library;
-  StringMap seen; /* names of functions that were found */
-  /* all of them in the order of discovery; those from `next` on are to be looked into */
+  StringMap seen; /* names of the functions found */
+  /* all of them in the order of discovery; those from `next` on are still to be scanned */
   const FunctionDef **queue;
   int64_t count, capacity, next;
-  const NameAttrList **refs; /* references to functions whose own attrs are to be looked into */
+  const NameAttrList **refs; /* references to functions whose own attrs are still to be scanned */
   int64_t num_refs, ref_capacity;
   StringMap interfaces; /* from the name of an interface to 1 + its first function (as intptr_t) */
   int64_t *same;        /* per function 1 + the next one of the same interface; NULL until needed */
@@ -62,8 +62,7 @@ static bool look_into_node(Search *search, const NodeDef *node) {
   return true;
 }
 
-/* The interface that a function implements, as a text that begins behind the value's NUL-free bytes; NULL:
- * none. */
+/* The interface that a function implements, or NULL. The text begins after the value's NUL-free bytes. */
 static const ProtobufCBinaryData *interface_of(const FunctionDef *function) {
   for (size_t i = 0; i < function->n_attr; i++) {
     const AttrValue *value = function->attr[i]->value;
@@ -92,11 +91,11 @@ static bool index_interfaces(Search *search) {
   return true;
 }
 
-/* Which implementation of an interface runs is decided later, so all of them are needed. */
+/* The implementation of an interface is chosen later, so all of them are needed. */
 static bool found_interface(Search *search, const ProtobufCBinaryData *name) {
   if (!search->same) TRY(index_interfaces(search));
   int64_t i = first_of(search, name);
-  /* An interface is looked at once: its chain is taken away. */
+  /* An interface is scanned once: its chain is then removed. */
   if (i == 0) return true;
   TRY(string_map_set_bytes(&search->interfaces, (const char *)name->data, name->len, NULL, search->status));
   for (; i > 0; i = search->same[i - 1])
@@ -116,7 +115,7 @@ static bool follow(Search *search) {
   return true;
 }
 
-/* In the order of the library, so that the same library gives the same result. */
+/* In the order of the library, so that equal libraries give equal results. */
 static bool take(const Search *search, FunctionLibraryDefinition *out) {
   for (int64_t i = 0; i < search->library->num_functions; i++) {
     const FunctionDef *function = search->library->functions[i]->def;
@@ -176,7 +175,8 @@ static bool is_one_of(const char *name, const char *const *names) {
   return false;
 }
 
-/* Stateful in name: the functions that it calls, or what feeds it, decide. */
+/* The op is registered as stateful, but whether it is depends on the functions that it calls, or on its
+ * inputs. */
 static bool has_effects_by_others(const Op *op) {
   switch (op->node_class) {
     case NODE_IF:
@@ -234,7 +234,7 @@ bool node_has_effects(const Node *node, bool *effects, Status *status) {
   return function_library_has_effects(graph_function_library(node->graph), node->def, effects, status);
 }
 
-/* --- equality: the order of nodes, attrs and control inputs says nothing --- */
+/* --- equality: ignores the order of nodes, attrs and control inputs --- */
 
 static bool same_node(const NodeDef *a, const NodeDef *b) {
   if (strcmp(a->op, b->op) != 0 || strcmp(a->device, b->device) != 0 || a->n_attr != b->n_attr ||
@@ -289,7 +289,7 @@ bool function_defs_equal(const FunctionDef *a, const FunctionDef *b, bool *equal
   *equal = proto_equal(a, b);
   if (*equal || a->n_node_def != b->n_node_def || !a->signature || !b->signature) return true;
   if (!op_def_equal(a->signature, b->signature) || !same_attrs(a, b)) return true;
-  /* What is left as messages, the nodes by name. */
+  /* Compares the other fields as messages, and the nodes by name. */
   FunctionDef rest_a = *a, rest_b = *b;
   rest_a.n_node_def = rest_b.n_node_def = 0;
   rest_a.n_attr = rest_b.n_attr = 0;

@@ -7,7 +7,7 @@
 
 const ShapeValue kUnknownShape = {.rank = UNKNOWN_RANK};
 
-/* --- a graph's life --- */
+/* --- creating and freeing --- */
 
 static bool add_special_node(Graph *graph, const char *name, Status *status) {
   NodeDef *def = node_def_new(graph->arena, name, "NoOp");
@@ -86,7 +86,7 @@ int64_t graph_mutation_count(const Graph *graph) {
   return graph->mutations + function_library_generation(graph->functions);
 }
 
-/* --- reading --- */
+/* --- lookup --- */
 
 int64_t graph_num_node_ids(const Graph *graph) { return graph->num_node_ids; }
 int64_t graph_num_nodes(const Graph *graph) { return graph->num_nodes; }

@@ -1,4 +1,4 @@
-/* Reachability and topological order. No recursion: the depth of a graph is the user's. */
+/* Reachability and topological order. Not recursive, because the depth of a graph is up to the user. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ bool node_set_new(const Graph *graph, Arena *arena, NodeSet *set, Status *status
 
 /* --- fed outputs --- */
 
-/* Which outputs are fed: a flag a node, and the outputs sorted for the nodes that have the flag. */
+/* The set of fed outputs: a flag per node, and, for flagged nodes, the sorted outputs. */
 typedef struct FedSet {
   NodeOutput *outputs;
   int64_t count;
@@ -53,11 +53,11 @@ static bool is_fed(const FedSet *set, const Edge *edge) {
   return bsearch(&key, set->outputs, (size_t)set->count, sizeof key, compare_outputs) != NULL;
 }
 
-/* --- edges into a node, data and control in one numbering --- */
+/* --- incoming edges: data and control in one numbering --- */
 
 static int64_t num_edges_into(const Node *node) { return node->num_inputs + node->num_control_inputs; }
 
-/* NULL for an input that is not connected and for a fed value. */
+/* NULL for an unconnected input and for a fed value. */
 static const Edge *edge_into(const Node *node, int64_t i, const FedSet *fed) {
   const Edge *edge = i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
   return edge && !is_fed(fed, edge) ? edge : NULL;
@@ -67,7 +67,7 @@ static const Edge *edge_into(const Node *node, int64_t i, const FedSet *fed) {
 
 static bool reverse_reachable(const Graph *graph, Node *const *roots, int64_t num_roots, const FedSet *fed,
                               NodeSet *set, Status *status) {
-  /* Every node is put on the stack once at most. */
+  /* Every node is pushed at most once. */
   Node **stack = mem_alloc(graph->num_node_ids * (int64_t)sizeof *stack);
   if (!stack) return status_oom(status, "a set of nodes");
   int64_t depth = 0;
@@ -102,14 +102,14 @@ bool graph_reverse_reachable(const Graph *graph, Node *const *roots, int64_t num
 
 /* --- topological order --- */
 
-/* What comes out of a NextIteration is for the next round of a loop. */
+/* A NextIteration's output belongs to the next iteration of the loop. */
 static bool is_in_order(const Edge *edge) { return edge && !node_is_next_iteration(edge->src); }
 
 typedef struct Sort {
   const Graph *graph;
   const NodeSet *set;
   FedSet fed;
-  int64_t *pending; /* by id: edges from nodes that are not in the order yet; -1: not to be sorted */
+  int64_t *pending; /* by id: edges from nodes that are not in the order yet; -1: not in the set */
   IdSet ready;
   int64_t total;
 } Sort;
@@ -139,8 +139,7 @@ static bool start_sort(Sort *sort, Status *status) {
   return true;
 }
 
-/* Going back from a node that is left over, always to an input that is left over too, must end up on a
- * cycle. */
+/* Walking backward from an unsorted node, always to an unsorted input, must end on a cycle. */
 static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
   const Node *node = NULL;
   for (int64_t id = 0; !node; id++) {

@@ -1,20 +1,20 @@
-/* Strongly connected components: Tarjan's algorithm with a stack of its own. */
+/* Strongly connected components: Tarjan's algorithm with an explicit stack. */
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 #include "graph/graph_walk.h"
 
 typedef struct Tarjan {
   const Graph *graph;
-  int32_t *component; /* by id; -1 while the node is not in one */
-  int32_t *number;    /* by id; 0: not seen, else the order of being seen, from 1 */
-  int32_t *low;       /* by id; the smallest number that is known to be reached */
-  int64_t *next_edge; /* by id: how far the node's edges were followed */
+  int32_t *component; /* by id; -1 until it is known */
+  int32_t *number;    /* by id; 0: not visited, else the order of the visit, from 1 */
+  int32_t *low;       /* by id; the smallest number known to be reachable */
+  int64_t *next_edge; /* by id: the next outgoing edge to follow */
   int32_t *path;      /* ids of the nodes being followed */
-  int32_t *open;      /* ids of nodes seen that are in no component */
+  int32_t *open;      /* ids of visited nodes that have no component yet */
   int64_t depth, num_open, seen, count;
 } Tarjan;
 
-/* Edge `i` out of the node. Edges of source are left out: none leads back to it. */
+/* Edge `i` out of the node. Edges of source are left out, because no edge leads back to it. */
 static const Edge *edge_out(const Node *node, int64_t i) {
   if (i < node->num_out_edges) return node->out_edges[i];
   return i == node->num_out_edges ? node->sink_edge : NULL;
@@ -72,7 +72,7 @@ bool graph_components(const Graph *graph, Arena *arena, int32_t **component, int
     t.path = arrays + 2 * size;
     t.open = arrays + 3 * size;
     for (int64_t id = 0; id < size; id++) t.component[id] = -1;
-    /* Source last: its edges go to everything, so its number must be the greatest. */
+    /* Source is last: its edges lead to everything, so it has the greatest number. */
     for (int64_t id = size - 1; id >= 0; id--) {
       if (graph->nodes[id] && t.number[id] == 0) visit(&t, (int32_t)id);
     }

@@ -1,4 +1,4 @@
-/* Copies: of one node without its edges, of a whole graph. */
+/* Copies of a single node without its edges, and of whole graphs. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 
 /* --- one node --- */
 
-/* A node of `graph` with a copy of the NodeDef. It has no edges, id and name yet. */
+/* Copies the NodeDef into a new node of `graph`, which has no edges, id and name yet. */
 static bool copy_bare(Graph *graph, const Node *node, Node **out, Status *status) {
   const Op *op = NULL;
   TRY(graph_look_up_op(graph, node->def->op, &op, status));
@@ -23,7 +23,7 @@ bool graph_copy_node(Graph *graph, const Node *node, Node **copy, Status *status
   if (!node->graph) return status_invalid(status, "Node '%s' was removed from its graph", node->name);
   if (node->id <= SINK_ID) return status_invalid(status, "Node '%s' cannot be copied", node->name);
   TRY(graph_reserve_nodes(graph, 1, status));
-  int device; /* its name stays known when the rest fails */
+  int device; /* stays interned when a later step fails */
   TRY(graph_intern_device(graph, node_assigned_device(node), &device, status));
   GraphMark mark = graph_mark(graph);
   Node *made = NULL;
@@ -36,7 +36,7 @@ bool graph_copy_node(Graph *graph, const Node *node, Node **copy, Status *status
 
 /* --- shapes --- */
 
-/* From the handles of one graph to those of the other: what was one dimension stays one. Open addressing. */
+/* Maps handles of one graph to handles of the other, so that equal dimensions stay equal. Open addressing. */
 typedef struct HandleMap {
   struct HandlePair {
     const void *from;
@@ -137,7 +137,7 @@ typedef struct Copy {
   const Graph *from;
   Node **nodes;     /* by id in `from` */
   Edge **old_edges; /* of `from`, by id */
-  Edge *edges;      /* room for all new ones */
+  Edge *edges;      /* space for all new ones */
   HandleMap handles;
   Status *status;
 } Copy;
@@ -147,7 +147,7 @@ static bool make_room(Graph *graph, Edge ***edges, int32_t count, Status *status
   return count == 0 || *edges || status_oom(status, "edges");
 }
 
-/* The node with room for as many edges as the old one has. */
+/* Copies the node with capacity for as many edges as the original has. */
 static bool copy_node(Copy *copy, const Node *from) {
   Graph *graph = copy->graph;
   Node *node = NULL;
@@ -169,7 +169,7 @@ static bool copy_node(Copy *copy, const Node *from) {
   return true;
 }
 
-/* Everything that needs memory. */
+/* Makes all allocations. */
 static bool prepare(Copy *copy) {
   Graph *graph = copy->graph;
   const Graph *from = copy->from;
@@ -205,7 +205,7 @@ bool graph_copy(Graph *graph, const Graph *from, Status *status) {
   if (graph->num_nodes > SINK_ID + 1)
     return status_invalid(status, "A graph can only be copied into one that has no nodes");
   Copy copy = {.graph = graph, .from = from, .status = status};
-  int device; /* names of devices stay known when the rest fails */
+  int device; /* names of devices stay interned when a later step fails */
   for (int64_t i = 0; i < from->num_devices; i++)
     TRY(graph_intern_device(graph, from->devices[i], &device, status));
   GraphMark mark = graph_mark(graph);

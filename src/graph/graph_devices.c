@@ -1,4 +1,4 @@
-/* The names of devices that nodes are assigned to: each is kept once, nodes have its index. */
+/* The names of assigned devices: each is stored once, and nodes have its index. */
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 

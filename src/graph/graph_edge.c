@@ -1,4 +1,4 @@
-/* What every edge has in common: its id, the table of edges by id, and the edges of source and sink. */
+/* The bookkeeping of all edges: ids, the table of edges by id, and the edges of source and sink. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,8 +7,8 @@
 
 /* --- ids --- */
 
-/* Calls `visit` for every edge once: each is known at one end that is not source or sink, but the edge
- * between those two. */
+/* Calls `visit` for every edge once. Each is found at one end that is not source or sink, except the edge
+ * between these two. */
 static void for_each_edge(const Graph *graph, void (*visit)(Edge *edge, Edge **table), Edge **table) {
   for (int64_t id = 0; id < graph->num_node_ids; id++) {
     const Node *node = graph->nodes[id];
@@ -102,7 +102,7 @@ void edge_print(const Edge *edge, StrBuf *out) {
 
 /* --- edges from source and to sink --- */
 
-/* Where the edge stands. The one between source and sink stands at both. */
+/* The fields that hold the edge. The one between source and sink is in both. */
 static Edge **special_slot(Node *src, Node *dst) {
   return dst->id == SINK_ID ? &src->sink_edge : &dst->source_edge;
 }

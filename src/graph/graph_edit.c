@@ -1,11 +1,11 @@
-/* Nodes and edges one by one: making, wiring, rewiring, removing. */
+/* Single nodes and edges: add, connect, redirect, remove. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-/* --- making nodes --- */
+/* --- adding nodes --- */
 
 bool graph_reserve_nodes(Graph *graph, int64_t count, Status *status) {
   if (graph->num_node_ids + count <= INT32_MAX &&
@@ -22,7 +22,7 @@ void graph_insert_node(Graph *graph, Node *node) {
   graph->num_nodes++;
 }
 
-/* A node with its arrays behind it in one piece of memory. */
+/* Allocates a node and its arrays together. */
 static Node *allocate_node(Graph *graph, NodeDef *def, const Op *op, const DataType *input_types,
                            int num_inputs, const DataType *output_types, int num_outputs) {
   int64_t inputs = num_inputs, outputs = num_outputs, pointer = sizeof(void *);
@@ -127,7 +127,7 @@ bool graph_check_input_tensor(const Graph *graph, const Node *node, int index, S
 
 bool graph_check_edge_types(const Node *src, int src_output, const Node *dst, int dst_input, Status *status) {
   int got = src->output_types[src_output], expected = dst->input_types[dst_input];
-  /* A reference may be read as a value; a value is no reference. */
+  /* A reference may be read as a value, but a value is never a reference. */
   if (expected == got || expected == dtype_base(got)) return true;
   return status_invalid(status, "Input %d of node %s was passed %s from %s:%d incompatible with expected %s.",
                         dst_input, dst->name, dtype_name(got), src->name, src_output, dtype_name(expected));
@@ -140,7 +140,7 @@ bool graph_input_text(Graph *graph, const Node *src, int index, bool always_inde
   if (index == CONTROL_SLOT) {
     *text = arena_printf(graph->arena, "^%s", src->name);
   } else if (index == 0 && !always_index) {
-    *text = (char *)src->name; /* input strings are never written to */
+    *text = (char *)src->name; /* input strings are never modified */
   } else {
     *text = arena_printf(graph->arena, "%s:%d", src->name, index);
   }
@@ -153,14 +153,14 @@ static size_t num_data_inputs(const NodeDef *def) {
   return count;
 }
 
-/* True when `text` is a way to write that input. */
+/* Whether `text` is a spelling of that input. */
 static bool names_input(const char *text, const Node *src, int index) {
   Str name;
   int text_index;
   return node_parse_input(text, &name, &text_index) && text_index == index && str_equal_text(name, src->name);
 }
 
-/* Makes the input list an array of the graph's own with room for `count` entries. */
+/* Replaces the input list by an array that the graph owns, with space for `count` entries. */
 static bool reserve_inputs(Graph *graph, Node *node, size_t count, Status *status) {
   NodeDef *def = node->def;
   NodeEntry *entry = node_entry(node);
@@ -175,7 +175,7 @@ static bool reserve_inputs(Graph *graph, Node *node, size_t count, Status *statu
   return true;
 }
 
-/* Makes entry `slot` of the input list say `text`; entries before it that are missing become "". */
+/* Sets entry `slot` of the input list to `text`; missing entries before it become "". */
 static bool write_data_input(Graph *graph, Node *node, int slot, char *text, Status *status) {
   NodeDef *def = node->def;
   size_t data = num_data_inputs(def), wanted = (size_t)slot + 1;
@@ -199,7 +199,7 @@ static void erase_control_input(NodeDef *def, const Node *src) {
 
 /* --- edges --- */
 
-/* Capacity for one element more; the old array stays valid, so nothing is lost when a later step fails. */
+/* Makes space for one more element. The old array stays valid, so a failure of a later step loses nothing. */
 static bool reserve_edges(Graph *graph, Edge ***edges, int64_t count, int64_t more, int32_t *capacity,
                           Status *status) {
   if (count + more <= *capacity) return true;
@@ -246,7 +246,7 @@ static Edge *find_control_edge(Node *src, Node *dst) {
   return NULL;
 }
 
-/* The arrays that were there before an edge was added: growing them took memory that a failure gives back. */
+/* The state of the arrays before an edge is added: after a failure, their memory is released. */
 typedef struct EdgeArrays {
   Edge **out_edges, **control_inputs;
   char **input;
@@ -374,7 +374,7 @@ void graph_remove_edge(Graph *graph, Edge *edge) {
   graph_forget_values(graph);
 }
 
-/* Both sources have room for the edge, which gets a new id. */
+/* Both sources have space for the edge, which gets a new id. */
 static void redirect(Graph *graph, Edge *edge, NodeOutput from) {
   Node *dst = edge->dst;
   int dst_input = edge->dst_input;
@@ -394,7 +394,7 @@ bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, i
   Edge *edge = dst->inputs[dst_input];
   if (!edge) return status_invalid(status, "Couldn't find edge to {{node %s}}", dst->name);
   TRY(graph_check_edge_types(new_src, new_output, dst, dst_input, status));
-  TRY(graph_reserve_edge_ids(graph, 2, status)); /* the second is for taking the change back */
+  TRY(graph_reserve_edge_ids(graph, 2, status)); /* the second is for undoing the change */
   GraphMark mark = graph_mark(graph);
   EdgeArrays saved = save_arrays(new_src, dst);
   char *text;

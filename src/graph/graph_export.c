@@ -1,4 +1,4 @@
-/* From a graph to a GraphDef. NodeDefs are shared with the graph where their input list is written as
+/* Converts a graph to a GraphDef. A NodeDef is shared with the graph if its input list is written as
  * TensorFlow writes it: data inputs as "n" or "n:1", then control inputs sorted by name. */
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-/* True when `text` is exactly how the input is written. */
+/* Whether `text` is the canonical spelling of the input. */
 static bool is_written_as(const char *text, const Node *src, int index) {
   size_t length = strlen(src->name);
   if (index == CONTROL_SLOT) return text[0] == '^' && strcmp(text + 1, src->name) == 0;
@@ -40,7 +40,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The same NodeDef with another input list. */
+/* Copies the NodeDef with another input list. */
 static NodeDef *rewrite_def(const Node *node, Arena *arena) {
   NodeDef *def = arena_alloc(arena, sizeof *def);
   int64_t count = node->num_inputs + node->num_control_inputs;
@@ -77,7 +77,7 @@ static bool export_library(const Graph *graph, Arena *arena, GraphDef *def, Stat
   return function_library_to_proto(library, arena, &def->library, status);
 }
 
-/* How the node is exported; NULL when out of memory. */
+/* The exported NodeDef; NULL when out of memory. */
 static NodeDef *export_node(const Node *node, Arena *arena) {
   NodeDef *def = is_canonical(node) ? node->def : rewrite_def(node, arena);
   const char *device = node_assigned_device(node);

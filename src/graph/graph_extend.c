@@ -1,18 +1,18 @@
-/* Nodes that get more inputs and outputs while they are in use. */
+/* Appends inputs and outputs to nodes that are in use. */
 #include <string.h>
 
 #include "graph/graph_internal.h"
 
 struct NodeBefore {
   Node *node;
-  Node fields; /* of which those below count */
+  Node fields; /* only the fields that are restored are set */
   char **own_inputs;
   int32_t input_capacity;
 };
 
 static bool oom(Status *status) { return status_oom(status, "a node"); }
 
-/* The NodeDef with the old data inputs, the new ones, and the control inputs. */
+/* Writes the NodeDef's inputs: the old data inputs, the new ones, and the control inputs. */
 static bool extended_def(Graph *graph, const Node *node, const NodeDef *def, const Op *op,
                          const NodeOutput *more, int num_more, NodeDef **out, Status *status) {
   NodeDef head = *def;
@@ -51,7 +51,7 @@ static bool check_types(const Node *node, const Node *like, int num_more, Status
                         like->def->op, like->num_inputs, like->num_outputs);
 }
 
-/* What is known of the outputs that are there. */
+/* Copies the shapes and handle data of the existing outputs. */
 static bool keep_shapes(Graph *graph, const Node *node, Node *like, Status *status) {
   if (node->num_outputs > 0)
     memcpy(like->output_shapes, node->output_shapes, (size_t)node->num_outputs * sizeof *like->output_shapes);
@@ -64,7 +64,7 @@ static bool keep_shapes(Graph *graph, const Node *node, Node *like, Status *stat
   return true;
 }
 
-/* `from` may be any node with such arrays. */
+/* `from` may be any node that has these arrays. */
 static void take_fields(Node *node, const Node *from) {
   node->def = from->def;
   node->op = from->op;

@@ -1,4 +1,4 @@
-/* The functions a graph carries, and which op a name means. */
+/* The functions of a graph, and the lookup of ops by name. */
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
@@ -8,7 +8,7 @@ FunctionLibraryDefinition *graph_function_library(const Graph *graph) {
 
 /* --- adding --- */
 
-/* A consumer must be new enough to know functions. */
+/* Consumers must be new enough to know functions. */
 static void require_consumer(Graph *graph) {
   if (function_library_num_functions(graph->functions) > 0 &&
       graph->versions.min_consumer < GRAPH_DEF_MIN_CONSUMER_FUNCTIONS) {
@@ -38,7 +38,7 @@ bool graph_add_gradient_def(Graph *graph, const char *function, const char *grad
   return function_library_add_gradient(graph->functions, function, gradient, status);
 }
 
-/* --- looking --- */
+/* --- lookup --- */
 
 const FunctionDef *graph_find_function(const Graph *graph, const char *name) {
   return function_library_find(graph_function_library(graph), name);
@@ -58,7 +58,7 @@ bool graph_look_up_op(const Graph *graph, const char *name, const Op **op, Statu
   return function_library_look_up(graph_function_library(graph), name, op, status);
 }
 
-/* --- coming back --- */
+/* --- rolling back --- */
 
 FunctionMark graph_function_mark(const Graph *graph) {
   return (FunctionMark){function_library_mark(graph->functions), graph->bodies};

@@ -1,5 +1,4 @@
-/* graph_import: the order of the phases, what they give back, and the step after which nothing fails any
- * more. */
+/* graph_import: the order of the phases, the results, and the commit, after which nothing can fail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "graph/graph.h"
 #include "graph/import_internal.h"
 
-/* A GraphDef this many versions ahead is beyond what forward compatibility promises. */
+/* GraphDefs up to this many versions ahead are covered by TensorFlow's forward compatibility. */
 enum { FORWARD_COMPATIBILITY = 21 };
 
 /* --- versions and functions --- */
@@ -17,7 +16,7 @@ static int compare_ints(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The graph's versions become the strictest of both. */
+/* The graph gets the stricter of both versions. */
 static bool merge_versions(Graph *graph, const VersionDef *other, Status *status) {
   const VersionDef none = TENSORFLOW__VERSION_DEF__INIT;
   if (!other) other = &none;
@@ -92,7 +91,7 @@ static bool return_node(Import *import, const char *name, Node **node) {
   return *node || status_invalid(import->status, "Requested return node '%s' not found in graph def", name);
 }
 
-/* A key that nothing used although it should have been: the GraphDef has no such output. */
+/* Reports a key of the input map that was not used although the GraphDef should have that output. */
 static bool is_missing_key(const Import *import, const MapEntry *entry) {
   if (entry->used) return false;
   intptr_t found = (intptr_t)string_map_find_bytes(&import->names, entry->name.data, entry->name.length);
@@ -121,7 +120,7 @@ static bool missing_keys(Import *import, Arena *arena, ImportResults *results) {
 
 static bool fill_results(Import *import, Arena *arena, ImportResults *results) {
   const ImportOptions *options = import->options;
-  /* One element more than needed: an empty array is no NULL either. */
+  /* One more element than needed, so that an empty array is not NULL. */
   results->return_outputs = arena_calloc(arena, (int64_t)options->num_return_outputs + 1, sizeof(NodeOutput));
   results->return_nodes = arena_calloc(arena, (int64_t)options->num_return_nodes + 1, sizeof(Node *));
   if (!results->return_outputs || !results->return_nodes)
@@ -155,7 +154,7 @@ static bool for_new_edges(Import *import, EdgeVisitor visit, void *argument) {
 typedef struct Commit {
   Edge **out_edges; /* of all new nodes, one list after the other */
   int64_t num_out_edges;
-  Edge **old_edges; /* those whose source was there before */
+  Edge **old_edges; /* those of sources that existed before */
   OutEdges *before;
   int64_t num_old_edges, appended, named;
 } Commit;
@@ -185,12 +184,12 @@ static bool append_new_edge(Import *import, Edge *edge, void *argument) {
   return true;
 }
 
-/* Everything that needs memory. */
+/* Makes all allocations. */
 static bool prepare_commit(Import *import, Commit *commit) {
   Graph *graph = import->graph;
   TRY(graph_reserve_edge_ids(graph, import->num_edges, import->status));
   TRY(for_new_edges(import, count_edge, commit));
-  string_map_free(&import->names); /* nothing asks for names of the GraphDef any more */
+  string_map_free(&import->names); /* names of the GraphDef are not looked up any more */
   TRY(string_map_reserve(&graph->names, import->created, import->status));
   commit->out_edges = arena_alloc(graph->arena, commit->num_out_edges * (int64_t)sizeof(Edge *));
   commit->old_edges = mem_alloc(commit->num_old_edges * (int64_t)sizeof(Edge *));

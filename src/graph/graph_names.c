@@ -1,12 +1,12 @@
-/* Names: which nodes have them, and which are free: "a", else "a_1", "a_2", ... A name is taken by a node,
- * and by the scope "a/" of other nodes. */
+/* Names: the node of a name, and free names: "a", else "a_1", "a_2", ... A name is in use if a node has it,
+ * or if it is the scope "a/" of other nodes. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-/* --- which nodes have a name --- */
+/* --- the nodes of a name --- */
 
 bool graph_register_name(Graph *graph, Node *node, Status *status) {
   if (!string_map_contains(&graph->names, node->name))
@@ -22,11 +22,11 @@ bool graph_register_name(Graph *graph, Node *node, Status *status) {
   return true;
 }
 
-/* The node is the first of several with its name: the name stands for the next one from now on. */
+/* The node is the first of several with its name; from now on the name refers to the next one. */
 static void pass_name_on(Graph *graph, const Node *node) {
   int64_t id = node->id + 1;
   while (!graph->nodes[id] || strcmp(graph->nodes[id]->name, node->name) != 0) id++;
-  /* Looked for by hand, because string_map_set may need memory. */
+  /* Searches without string_map_set, which may allocate. */
   StringMapEntry *entry = graph->names.entries;
   while (entry->value != node || !entry->key) entry++;
   entry->value = graph->nodes[id];
@@ -68,7 +68,7 @@ const char *graph_new_free_name(Graph *graph, const char *prefix) {
   return name;
 }
 
-/* --- names that are free --- */
+/* --- free names --- */
 
 bool graph_index_prefixes(Graph *graph, Status *status) {
   for (; graph->prefixes_until < graph->num_node_ids; graph->prefixes_until++) {
@@ -97,7 +97,7 @@ const char *graph_unique_name(Graph *graph, const char *base) {
   status_init(&status);
   if (!graph_index_prefixes(graph, &status)) return NULL;
   if (!graph_name_in_use(graph, base)) return arena_strdup(graph->arena, base);
-  /* What is known to be taken is not tried again: making n names from one base takes n steps. */
+  /* Names known to be in use are not tried again, so making n names from one base takes n steps. */
   intptr_t taken = (intptr_t)string_map_find(&graph->suffixes, base);
   size_t capacity = strlen(base) + 32;
   char *name = mem_alloc((int64_t)capacity);

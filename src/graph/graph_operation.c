@@ -1,10 +1,10 @@
-/* graph_add_operation: one node, complete with edges and shapes, or nothing. */
+/* graph_add_operation: adds one node, complete with edges and shapes, or nothing. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-/* What is to be connected: data inputs first. */
+/* The inputs to connect: data inputs first. */
 typedef struct Wiring {
   const NodeOutput *inputs;
   int num_inputs;
@@ -26,7 +26,7 @@ static bool check_inputs(const Graph *graph, const NodeDef *def, const NodeOutpu
   return true;
 }
 
-/* The control inputs without duplicates, in the order of their first mention; in the arena. */
+/* Collects the control inputs without duplicates, in the order of their first occurrence, in the arena. */
 static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiring *wiring, Status *status) {
   if (count == 0) return true;
   Node **unique = arena_alloc(graph->arena, count * (int64_t)sizeof *unique);
@@ -41,7 +41,7 @@ static bool unique_controls(Graph *graph, Node *const *controls, int count, Wiri
   return true;
 }
 
-/* Gives a NodeDef in the graph's arena defaults and the input list of the wiring. */
+/* Gives a NodeDef in the graph's arena its defaults and its input list. */
 static bool complete_def(Graph *graph, NodeDef *def, const Op *op, const Wiring *wiring, Status *status) {
   int64_t count = (int64_t)wiring->num_inputs + wiring->num_controls;
   char **input = arena_alloc(graph->arena, count * (int64_t)sizeof *input);
@@ -60,7 +60,7 @@ static bool complete_def(Graph *graph, NodeDef *def, const Op *op, const Wiring 
   return op_def_check_deprecation(op->def, graph->versions.producer, status);
 }
 
-/* The edges into the node; their sources do not know them yet. */
+/* Makes the incoming edges. They are not in the lists of their sources yet. */
 static bool make_edges(Graph *graph, Node *node, const Wiring *wiring, Edge **out, Status *status) {
   int64_t count = (int64_t)wiring->num_inputs + wiring->num_controls;
   Edge *edges = arena_alloc(graph->arena, count * (int64_t)sizeof *edges);
@@ -89,7 +89,7 @@ static bool make_edges(Graph *graph, Node *node, const Wiring *wiring, Edge **ou
   return true;
 }
 
-/* The steps that touch what was there before, undone when one of them fails. */
+/* Changes the existing parts of the graph, and undoes that when a step fails. */
 static bool commit(Graph *graph, Node *node, Edge *edges, int64_t num_edges, Status *status) {
   OutEdges *before = arena_alloc(graph->arena, num_edges * (int64_t)sizeof *before);
   if (!before) return status_oom(status, "a node");

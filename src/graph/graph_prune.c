@@ -1,4 +1,4 @@
-/* Removing many nodes at once, in time linear in the graph. */
+/* Removes many nodes at once, in time linear in the graph. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@ static void retire(Graph *graph, Edge **edge) {
   *edge = NULL;
 }
 
-/* The node's part of its edges: all edges into it, and those of source and sink. */
+/* Removes the node's edges: all incoming ones, and those of source and sink. */
 static void disconnect(Graph *graph, Node *node) {
   for (int i = 0; i < node->num_inputs; i++) retire(graph, &node->inputs[i]);
   for (int32_t i = 0; i < node->num_control_inputs; i++) retire(graph, &node->control_inputs[i]);
@@ -18,7 +18,7 @@ static void disconnect(Graph *graph, Node *node) {
   retire(graph, &node->sink_edge);
 }
 
-/* Drops the edges whose other end is gone. */
+/* Drops outgoing edges whose other end was removed. */
 static void close_ranks(Node *node) {
   int32_t kept = 0;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
@@ -34,7 +34,7 @@ static bool is_kept(const NodeSet *keep, const Node *node) {
   return node->id <= SINK_ID || (keep && node_set_has(keep, node));
 }
 
-/* Removes all nodes but those of `keep` (NULL: none is kept). Inputs of kept nodes must be kept too. */
+/* Removes all nodes outside of `keep` (NULL: all nodes). Inputs of kept nodes must be kept too. */
 static int64_t remove_others(Graph *graph, const NodeSet *keep) {
   int64_t removed = 0;
   graph_forget_values(graph);
@@ -69,7 +69,7 @@ void graph_clear(Graph *graph) {
   graph->fixed_until = graph->num_node_ids;
 }
 
-/* The roots, and what stands before sink when that is one of them. */
+/* The roots, plus the nodes with an edge to sink if that is one of them. */
 static bool spread_roots(const Graph *graph, Node *const *roots, int64_t num_roots, Arena *arena, Node ***out,
                          int64_t *count, Status *status) {
   bool all_before_sink = false;

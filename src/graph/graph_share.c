@@ -1,4 +1,4 @@
-/* A part of a graph as a graph of its own that shares what it can: how a step gets the graph that passes may
+/* Copies a part of a graph and shares as much as possible: makes the graph of a step, which passes may
  * change. */
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool is_followed(const Share *share, const Edge *edge) {
          (!share->follow || share->follow(share->argument, edge));
 }
 
-/* Shapes are values, so that two graphs may refer to the same one; the arrays are the node's own. */
+/* Shapes are immutable, so two graphs may share them; the arrays belong to the node. */
 static bool share_shapes(Graph *graph, const Node *from, Node *to) {
   size_t outputs = (size_t)from->num_outputs;
   if (outputs > 0) memcpy(to->output_shapes, from->output_shapes, outputs * sizeof *to->output_shapes);
@@ -46,7 +46,8 @@ static bool share_node(Share *share, const Node *from, Status *status) {
   return true;
 }
 
-/* Counts the edges into a node where they will stand: capacities are set before the arrays are there. */
+/* Counts the edges of a node in the fields where they will be stored; this sets capacities before the arrays
+ * exist. */
 static void count_edges(Share *share, const Node *from) {
   Node *node = share->copies[from->id];
   for (int i = 0; i < from->num_inputs; i++) {
@@ -62,7 +63,7 @@ static void count_edges(Share *share, const Node *from) {
   }
 }
 
-/* Room for the node's edges, and a list of inputs that can be written to. */
+/* Allocates the node's arrays of edges, and a writable input list. */
 static bool make_room(Graph *graph, const Node *from, Node *node) {
   int64_t inputs = from->num_inputs + (int64_t)node->control_input_capacity;
   Edge **edges = arena_alloc(graph->arena, (node->out_edge_capacity + (int64_t)node->control_input_capacity) *

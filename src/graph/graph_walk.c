@@ -46,7 +46,7 @@ static bool push_neighbour(Search *search, const Edge *edge) {
   return push(search, other, false);
 }
 
-/* What source and sink are connected with is known only to the nodes there. */
+/* Only the other nodes know their edges from source and to sink. */
 static bool push_all_of_special(Search *search) {
   const Graph *graph = search->graph;
   for (int64_t id = 0; id < graph->num_node_ids; id++) {
@@ -70,7 +70,7 @@ static bool push_neighbours(Search *search, const Node *node) {
   return !node->source_edge || push_neighbour(search, node->source_edge);
 }
 
-/* A stable merge sort of steps from `first` on: qsort cannot be told whom to ask. */
+/* A stable merge sort of steps from `first` on: qsort has no argument for the comparator. */
 static bool sort_visits(Search *search, int64_t first) {
   int64_t count = search->depth - first;
   if (count < 2) return true;

@@ -1,10 +1,9 @@
 /* Walks over a graph: depth-first orders, strongly connected components, frames of loops. Nothing here
- * recurses, so a graph may be as deep as it likes. All take time linear in nodes and edges (and sorting,
- * where a comparator is given).
+ * recurses, so graphs may be arbitrarily deep. All take time linear in nodes and edges (plus sorting, if a
+ * comparator is given).
  *
- * Walks go over the edges that the graph has: they start at source or sink, so nodes that have no edge from
- * source yet are not met. graph_fixup_source_and_sink_edges comes first where that matters; after an import
- * it has been done.
+ * Walks follow the graph's edges from source or sink, so they miss nodes without an edge from source. Call
+ * graph_fixup_source_and_sink_edges first where that matters; an import has called it.
  */
 #ifndef TFCORE_GRAPH_GRAPH_WALK_H_
 #define TFCORE_GRAPH_GRAPH_WALK_H_
@@ -13,35 +12,35 @@
 
 /* --- depth first --- */
 
-/* What a walk does at nodes, and where it goes. All of it may be left out. */
+/* The callbacks of a walk. Each may be NULL. */
 typedef struct Walk {
-  void (*enter)(void *argument, Node *node);        /* before the nodes behind it */
+  void (*enter)(void *argument, Node *node);        /* before the nodes that follow it */
   void (*leave)(void *argument, Node *node);        /* after them */
-  bool (*follow)(void *argument, const Edge *edge); /* false: the walk does not go along this edge */
-  /* As for qsort: of a node's neighbours the greatest is visited first, so that a reverse post order prefers
-   * the smallest. Without it the edge that came last goes first. */
+  bool (*follow)(void *argument, const Edge *edge); /* false: the walk does not follow this edge */
+  /* As for qsort: the greatest neighbour of a node is visited first, so that a reverse post order prefers the
+   * smallest. If NULL, the neighbour of the last edge is visited first. */
   int (*compare)(const Node *a, const Node *b);
   void *argument;
 } Walk;
 
-/* For `follow`: all edges but those that close loops, which come out of a NextIteration. */
+/* For `follow`: skips edges out of a NextIteration, which close loops. */
 bool walk_follow_forward(void *argument, const Edge *edge);
 int node_compare_ids(const Node *a, const Node *b);
 int node_compare_names(const Node *a, const Node *b);
 
-/* Visits every node that can be reached from source once, along the edges. */
+/* Visits every node that is reachable from source once. */
 MUST_CHECK bool graph_dfs(const Graph *graph, const Walk *walk, Status *status);
-/* From nodes of one's own; the last of them goes first. */
+/* The same from given nodes, the last one first. */
 MUST_CHECK bool graph_dfs_from(const Graph *graph, Node *const *start, int64_t count, const Walk *walk,
                                Status *status);
-/* From sink, or from nodes of one's own, against the direction of the edges. */
+/* From sink, or from given nodes, against the direction of the edges. */
 MUST_CHECK bool graph_reverse_dfs(const Graph *graph, const Walk *walk, Status *status);
 MUST_CHECK bool graph_reverse_dfs_from(const Graph *graph, Node *const *start, int64_t count,
                                        const Walk *walk, Status *status);
 
-/* Nodes reached from source, source and sink included, in the order in which a depth-first walk leaves them,
- * or in the reverse of it: that is a topological order when the edges followed have no cycle. `compare` and
- * `follow` as in Walk, may be NULL. */
+/* The nodes reachable from source, source and sink included, in depth-first post order, or in its reverse,
+ * which is a topological order when the followed edges have no cycle. `compare` and `follow` as in Walk; may
+ * be NULL. */
 MUST_CHECK bool graph_post_order(const Graph *graph, const Walk *options, Arena *arena, Node ***order,
                                  int64_t *count, Status *status);
 MUST_CHECK bool graph_reverse_post_order(const Graph *graph, const Walk *options, Arena *arena, Node ***order,
@@ -59,10 +58,10 @@ MUST_CHECK bool graph_find_cycle(const Graph *graph, Node **node, Status *status
 
 /* --- frames of loops (control_flow.c) --- */
 
-/* Which frame a node runs in. Source is the frame of everything outside of loops. */
+/* The frame that a node runs in. Source stands for the root frame, outside of all loops. */
 typedef struct ControlFlowInfo {
   Node *frame;            /* the nearest of the frame's Enter nodes, or source; NULL: not reached */
-  Node *parent_frame;     /* the frame around it, in the same way */
+  Node *parent_frame;     /* likewise, for the surrounding frame */
   const char *frame_name; /* "" outside of loops */
 } ControlFlowInfo;
 

@@ -1,4 +1,4 @@
-/* What is known of while loops that were built as a whole, and inputs that a While node gets afterwards. */
+/* The records of while loops, and inputs that are added to a While node later. */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* A set of integers below a fixed size, as a tree of 64-bit words: finding the smallest takes one step a
+/* A set of integers below a fixed size, as a tree of 64-bit words: finding the minimum takes one step per
  * level. */
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The second half of an import: NodeDefs become nodes, each behind its inputs, the smallest index first. */
+/* The second half of an import: makes the nodes, each after its inputs, the smallest index first. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,8 +9,8 @@ static const char kColocationAttr[] = "_class", kColocationPrefix[] = "loc:@",
 
 /* --- colocation --- */
 
-/* The node that entry `i` of a "_class" attr names; NULL when it names none. NUL-terminated as all bytes of
- * messages are not, so a Str. */
+/* The node that entry `i` of a "_class" attr names; NULL when it names none. A Str, because bytes in messages
+ * need not be NUL-terminated. */
 static bool colocation_name(const AttrValue *attr, size_t i, Str *name) {
   Str text = {(const char *)attr->list->s[i].data, attr->list->s[i].len};
   if (!str_starts_with(text, kColocationPrefix)) return false;
@@ -36,7 +36,7 @@ static bool check_colocation(Import *import, const NodeDef *def) {
   return true;
 }
 
-/* The name that a node of the GraphDef has now. */
+/* The current name of a node of the GraphDef. */
 static const char *current_name(void *arg, Str name) {
   const Import *import = arg;
   intptr_t source = (intptr_t)string_map_find_bytes(&import->names, name.data, name.length);
@@ -60,7 +60,7 @@ char *import_prefixed(Import *import, const char *name) {
   return arena_printf(import->graph->arena, "%s%s", import->prefix, name);
 }
 
-/* base_1, base_2, ...: the first that neither graph nor GraphDef has. */
+/* The first of base_1, base_2, ... that neither the graph nor the GraphDef has. */
 static char *unique_name(Import *import, const char *base) {
   Graph *graph = import->graph;
   size_t prefix_length = strlen(import->prefix);
@@ -68,7 +68,7 @@ static char *unique_name(Import *import, const char *base) {
     ArenaMark mark = arena_mark(graph->arena);
     char *name = arena_printf(graph->arena, "%s_%lld", base, (long long)k);
     if (!name) return NULL;
-    /* With a prefix, the GraphDef's own names will get it too. */
+    /* With a prefix, the GraphDef's own names will be prefixed too. */
     if (!graph_name_in_use(graph, name) && !import_name_in_def(import, name) &&
         !import_name_in_def(import, name + prefix_length)) {
       return name;
@@ -95,7 +95,7 @@ static bool final_name(Import *import, int64_t i, char **name) {
 
 /* --- one node --- */
 
-/* The NodeDef that the graph keeps: the given one, or a copy, with its new name, inputs and device. */
+/* The NodeDef that the graph keeps: the original, or a copy, with its new name, inputs and device. */
 static bool make_def(Import *import, int64_t i, NodeDef **out) {
   Arena *arena = import->graph->arena;
   NodeDef *given = import->def->node[i], *def = given;
@@ -145,7 +145,7 @@ static Edge *fill_edge(Import *import, Edge *edge, Node *src, int output, Node *
   return edge;
 }
 
-/* The edges into the node. The sources learn of them at the end, when they can be counted. */
+/* Makes the incoming edges. They are added to their sources at the end, when they can be counted. */
 static bool make_edges(Import *import, Node *node) {
   Arena *arena = import->graph->arena;
   int64_t count = import->num_inputs, data = 0;
@@ -175,7 +175,7 @@ static bool make_edges(Import *import, Node *node) {
   return true;
 }
 
-/* The GraphDef may say more about the shapes than can be inferred; saying something else is an error. */
+/* The GraphDef may refine the inferred shapes; a contradiction is an error. */
 static bool merge_output_shapes(Import *import, Node *node) {
   NodeDef *def = node->def;
   size_t at = 0;
@@ -224,7 +224,7 @@ static bool convert_node(Import *import, int64_t i) {
 
 /* --- all nodes --- */
 
-/* With skip_mapped_nodes: every output of the node is replaced by the input map. */
+/* With skip_mapped_nodes: whether the input map replaces every output of the node. */
 static bool is_fully_mapped(Import *import, const NodeDef *def, bool *mapped, Status *status) {
   const Op *op = NULL;
   Status found;
@@ -242,7 +242,7 @@ static bool is_fully_mapped(Import *import, const NodeDef *def, bool *mapped, St
   for (int k = 0; *mapped && k < num_outputs; k++)
     *mapped = import_find_mapped(import, def->name, strlen(def->name), k) != NULL;
   graph_rollback(import->graph, mark);
-  /* What else is wrong with the node is told when it is converted. */
+  /* Other errors in the node are reported when it is converted. */
   return found.code != CODE_RESOURCE_EXHAUSTED || status_set(status, found.code, "%s", found.message);
 }
 
@@ -250,7 +250,7 @@ static void release_consumers(Import *import, int64_t i) {
   bool starts_back_edge = import_is_next_iteration(import->def->node[i]);
   for (int64_t k = import->first_consumer[i]; k < import->first_consumer[i + 1]; k++) {
     int32_t consumer = import->consumers[k];
-    /* Loops' back edges were not counted. */
+    /* Back edges of loops were not counted. */
     if (starts_back_edge && import_is_merge(import->def->node[consumer])) continue;
     if (--import->pending[consumer] == 0) id_set_add(&import->ready, consumer);
   }

@@ -1,5 +1,5 @@
-/* The first half of an import: versions, names, the input map and every input are checked and indexed, so
- * that the nodes can be made in one pass afterwards. Linear in the size of the GraphDef. */
+/* The first half of an import: checks and indexes versions, names, the input map and every input, so that the
+ * nodes can be made in one pass. Linear in the size of the GraphDef. */
 #include <stdio.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ bool import_name_in_def(const Import *import, const char *name) {
   return string_map_contains(&import->names, name) || string_map_contains(&import->prefixes, name);
 }
 
-/* "name_1", "name_2", ...: the first that neither the graph nor the GraphDef has; in the graph's arena. */
+/* The first of "name_1", "name_2", ... that neither the graph nor the GraphDef has; in the graph's arena. */
 static char *free_prefix(Import *import, const char *name) {
   for (int64_t k = 1;; k++) {
     ArenaMark mark = arena_mark(import->graph->arena);
@@ -133,7 +133,7 @@ bool import_check_names(Import *import) {
     const char *name = import->def->node[i]->name;
     bool taken = graph_name_in_use(graph, name);
     if (import->prefix[0]) {
-      /* Scopes may be shared here; only the very same name is in the way. */
+      /* The prefix may equal an existing scope, but not the name of a node. */
       ArenaMark mark = arena_mark(graph->arena);
       name = import_prefixed(import, name);
       if (!name) return status_oom(import->status, "a name");
@@ -253,8 +253,8 @@ static bool resolve_input(Import *import, const NodeDef *def, const char *input,
   return status_invalid(import->status, "Node '%s': Unknown input node '%s'", def->name, input);
 }
 
-/* How many inputs must exist before the node is made. The Merge of a loop waits for one data input only:
- * another comes over the loop's back edge. */
+/* The number of inputs that must exist before the node is made. The Merge of a loop waits for one data input
+ * only: the other comes over the loop's back edge. */
 static int32_t count_pending(const Import *import, int64_t i) {
   const NodeDef *def = import->def->node[i];
   int32_t total = (int32_t)def->n_input, controls = 0, mapped = 0;
@@ -292,8 +292,9 @@ static bool index_refs(Import *import) {
   return true;
 }
 
-/* Who waits for whom: the inputs turned around. Counts stand two places to the right of their node, so that
- * after summing up, and after every list was filled, each list's begin stands in the place of its node. */
+/* Transposes the inputs to a list of consumers for each node. Counts are stored two entries after their node.
+ * Summing makes them begins, one entry after; filling the lists then moves each begin to the entry of its
+ * node. */
 static bool index_consumers(Import *import) {
   int64_t n = import->count;
   int32_t *first = import->first_consumer = mem_calloc(n + 2, sizeof *first);

@@ -1,4 +1,4 @@
-/* The inputs of one node of an import: mapped, renamed, checked, without duplicates. */
+/* Resolves the inputs of one node: maps, renames, checks and removes duplicates. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -13,7 +13,7 @@ static bool push(Import *import, Input input) {
   return true;
 }
 
-/* A control input from a node that was there before, unless the node being made has it already. */
+/* Adds a control input from an existing node, unless the new node already has it. */
 static bool push_existing_control(Import *import, Node *node) {
   if (node_entry(node)->visit == import->graph->visit) return true;
   node_entry(node)->visit = import->graph->visit;
@@ -31,8 +31,7 @@ static bool push_mapped(Import *import, MapEntry *entry) {
   return push(import, input);
 }
 
-/* How the NodeDef names the input afterwards: as it did, under the prefix, or explicitly when the source was
- * renamed. */
+/* The input's name in the new NodeDef: unchanged, prefixed, or explicit if the source was renamed. */
 static bool imported_text(Import *import, const Input *input, const char *text, char **out) {
   Arena *arena = import->graph->arena;
   if (input->node && import->renamed[input->source]) {
@@ -59,7 +58,7 @@ static bool push_imported(Import *import, int64_t i, InputRef ref, const char *t
   return push(import, input);
 }
 
-/* A node that depends on an imported one waits for the control dependencies through it. */
+/* A node that depends on an imported node waits for the control dependencies through it. */
 static bool inherits_dependencies(const Import *import) {
   for (int64_t k = 0; k < import->num_inputs; k++) {
     if (import->inputs[k].source >= 0 && import->inputs[k].node) return true;
@@ -67,8 +66,8 @@ static bool inherits_dependencies(const Import *import) {
   return false;
 }
 
-/* Every source has the output. Messages call imported nodes by their names in the GraphDef: the map of names
- * keeps the order in which they were added, which is that of the GraphDef. */
+/* Checks that every source has the output. Messages call imported nodes by their names in the GraphDef: the
+ * map of names keeps the order of insertion, which is that of the GraphDef. */
 static bool check_outputs(Import *import, const NodeDef *def) {
   for (int64_t k = 0; k < import->num_inputs; k++) {
     const Input *input = &import->inputs[k];

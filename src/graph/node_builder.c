@@ -77,7 +77,7 @@ void node_builder_scalar(NodeBuilder *b, DataType type, int value) {
 
 /* --- inputs --- */
 
-/* The array with room for `more` elements; grown in the graph's arena. NULL when out of memory. */
+/* Makes space for `more` elements in the graph's arena. NULL when out of memory. */
 static void *reserve(const NodeBuilder *b, void *array, int count, int more, int *capacity, size_t size) {
   int64_t wanted = (int64_t)count + more;
   if (wanted <= *capacity) return array;

@@ -1,9 +1,10 @@
-/* What a node is. `node->node_class` is set where the node gets its op; source and sink are NODE_OTHER.
+/* The class of a node. `node->node_class` is set together with the node's op; source and sink are NODE_OTHER.
  *
  *   if (node_is_enter(node)) open_frame(frames, node);
  *   switch (node->node_class) { case NODE_SHAPE: ...; case NODE_RANK: ...; }
  *
- * The classes and the ops that have them: op/op_class.h. */
+ * The classes and their ops: op/op_class.h.
+ */
 #ifndef TFCORE_GRAPH_NODE_CLASS_H_
 #define TFCORE_GRAPH_NODE_CLASS_H_
 
@@ -24,7 +25,7 @@ static inline bool node_is_control_flow(const Node *node) {
   return node->node_class >= NODE_SWITCH && node->node_class <= NODE_NEXT_ITERATION;
 }
 
-/* --- values from elsewhere --- */
+/* --- placeholders, sends and receives --- */
 
 static inline bool node_is_send(const Node *node) {
   return node->node_class == NODE_SEND || node->node_class == NODE_HOST_SEND;
@@ -36,27 +37,27 @@ static inline bool node_is_recv(const Node *node) {
 static inline bool node_is_placeholder(const Node *node) {
   return node->node_class == NODE_PLACEHOLDER || node->node_class == NODE_PLACEHOLDER_WITH_DEFAULT;
 }
-/* The value does not follow from inputs and attrs, even where the op has no state: control flow,
- * placeholders, what is sent and received. Such a node is never folded. */
+/* Whether the value is not a function of inputs and attrs, although the op may be stateless: control flow,
+ * placeholders, sends and receives. Such a node is never folded. */
 static inline bool node_is_never_constant(const Node *node) {
   return node_is_control_flow(node) || node_is_loop_cond(node) ||
          (node->node_class >= NODE_SEND && node->node_class <= NODE_FAKE_PARAM);
 }
 
-/* --- the boundary of a function's body --- */
+/* --- arguments and results of a function's body --- */
 
 static inline bool node_is_arg(const Node *node) { return node->node_class == NODE_ARG; }
 static inline bool node_is_retval(const Node *node) { return node->node_class == NODE_RETVAL; }
 static inline bool node_is_boundary(const Node *node) { return node_is_arg(node) || node_is_retval(node); }
 
-/* --- values --- */
+/* --- constants and identities --- */
 
 static inline bool node_is_const(const Node *node) { return node->node_class == NODE_CONSTANT; }
 static inline bool node_is_identity(const Node *node) { return node->node_class == NODE_IDENTITY; }
 static inline bool node_is_list_array_converter(const Node *node) {
   return node->node_class == NODE_LIST_ARRAY_CONVERTER;
 }
-/* Shape, ShapeN, Size, Rank: what depends on the shapes of the inputs alone. */
+/* Shape, ShapeN, Size, Rank: nodes that depend only on the shapes of their inputs. */
 static inline bool node_is_shape_query(const Node *node) {
   return node->node_class >= NODE_SHAPE && node->node_class <= NODE_RANK;
 }

@@ -1,17 +1,17 @@
-/* Integer vectors read as shapes whose sizes may be unknown: what Pack, ConcatV2, StridedSlice, Shape and
- * Cast make of sizes that are known only as dimensions. A dimension that passes through stays the same
- * dimension. */
+/* Integer vectors that represent shapes with unknown sizes: the results of Pack, ConcatV2, StridedSlice,
+ * Shape and Cast applied to sizes that are known only as dimensions. A dimension keeps its identity on the
+ * way through. */
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 #include "graph/node_class.h"
 
-/* Deeper or larger expressions are unknown: they do not occur where sizes are computed. */
+/* Deeper or larger expressions are treated as unknown; size computations do not need them. */
 enum { MAX_DEPTH = 32, MAX_STEPS = 2048 };
 
 typedef struct Reader {
   Graph *graph;
   int depth, steps;
-  bool gave_up; /* a limit was met: the result says nothing about a shorter way to the same node */
+  bool gave_up; /* a limit was hit, so a shorter path to the same node may still succeed */
   Status *status;
 } Reader;
 
@@ -25,7 +25,7 @@ static bool input_of(const Node *node, int i, NodeOutput *input) {
 
 static bool is_integer(int dtype) { return dtype == DT_INT32 || dtype == DT_INT64; }
 
-/* Only memory running out is an error here; a shape that cannot be made is unknown. */
+/* Only running out of memory is an error here; a shape that cannot be made is unknown. */
 static bool unless_oom(Reader *reader, bool ok, ShapeHandle *shape) {
   if (ok) return true;
   *shape = NULL;
@@ -53,7 +53,7 @@ typedef struct Slice {
   bool shrink;
 } Slice;
 
-/* One range or one index of a vector, with constant bounds; anything else is not *usable. */
+/* Accepts one range or one index of a vector, with constant bounds; otherwise *usable is false. */
 static bool read_slice(Reader *reader, const Node *node, Slice *slice, bool *usable) {
   static const char *const kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
                                        "shrink_axis_mask"};
@@ -100,8 +100,8 @@ static bool read_strided_slice(Reader *reader, const Node *node, ShapeHandle *sh
 
 /* --- Pack --- */
 
-/* The size that a scalar gives: a constant, or one element of a vector that is known as a shape. NULL when
- * unknown. */
+/* The size represented by a scalar: a constant, or one element of a vector that is known as a shape. NULL
+ * when unknown. */
 static bool read_dim(Reader *reader, const Node *pack, int i, DimHandle *dim) {
   InferenceContext context = graph_shape_context(reader->graph, pack);
   int64_t value;
@@ -158,7 +158,7 @@ static bool read_cast(Reader *reader, const Node *node, ShapeHandle *shape) {
   return read_shape(reader, input, shape);
 }
 
-/* A vector of known length whose values are not known, or an actual value. */
+/* Handles a vector of known length with unknown values, and a known value. */
 static bool read_tensor(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   const Tensor *tensor;
   TRY(graph_cached_constant(reader->graph, output, &tensor, reader->status));
@@ -172,7 +172,7 @@ static bool read_tensor(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   return shape_ok(shape_unknown_of_rank(&context, dim_value(tensor_shape->dims[0])), shape, reader->status);
 }
 
-/* An argument of a function is what the call knows of its input; the call is told that it is wanted. */
+/* An argument of a function represents the call's input. The request is noted for the call. */
 static bool read_arg(const Reader *reader, int index, ShapeHandle *shape) {
   InferenceContext *call = reader->graph->call;
   if (shape_input_tensor(call, index)) return true;
@@ -216,7 +216,7 @@ static bool remember(Reader *reader, Node *node, ShapeHandle shape) {
   return true;
 }
 
-/* *shape is NULL when nothing is known, else of known rank. */
+/* *shape is NULL when nothing is known; else its rank is known. */
 static bool read_shape(Reader *reader, NodeOutput output, ShapeHandle *shape) {
   *shape = NULL;
   bool cached = output.node->num_outputs == 1;

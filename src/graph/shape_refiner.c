@@ -1,11 +1,11 @@
-/* Runs the shape functions: collects what is known of a node's inputs, computes the input values that the
- * function asks for, and puts an error into its context. */
+/* Runs shape functions: collects the shapes of a node's inputs, computes the input values that the function
+ * asks for, and adds context to its errors. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
 
-/* A body does what its call does. */
+/* A body assumes shapes when its call does. */
 static bool *may_assume(Graph *graph) {
   if (graph->call) return graph->call->assumed;
   return graph->assumes_shapes ? &graph->has_assumed_shapes : NULL;
@@ -33,7 +33,7 @@ typedef struct Inference {
   bool *tried_tensor, *tried_as_shape;
 } Inference;
 
-/* Takes the next piece of the scratch memory; the first round only counts. */
+/* Takes the next piece of the scratch memory; the first pass only counts. */
 static void *take(char **cursor, int64_t *bytes, int64_t count, size_t size) {
   void *piece = *cursor;
   int64_t rounded = (count * (int64_t)size + 15) & ~(int64_t)15;
@@ -74,7 +74,7 @@ static bool start(Inference *run, Graph *graph, Node *node, Status *status) {
   memset(scratch->memory, 0, (size_t)bytes);
   lay_out(run, scratch->memory);
   for (int i = 0; i < node->num_inputs; i++) {
-    /* The input of a loop's Merge may not be there yet. */
+    /* The input of a loop's Merge may not be connected yet. */
     const Edge *edge = node->inputs[i];
     run->inputs[i] = edge ? edge->src->output_shapes[edge->src_output] : &kUnknownShape;
     run->input_handles[i] = edge ? edge->src->output_handles[edge->src_output] : NULL;
@@ -82,7 +82,7 @@ static bool start(Inference *run, Graph *graph, Node *node, Status *status) {
   return true;
 }
 
-/* Computes what was asked for and not tried before; *found tells whether the function now knows more. */
+/* Computes the requested values that were not tried before; *found tells whether new ones are known. */
 static bool answer_requests(Inference *run, bool *found, Status *status) {
   const InferenceContext *c = &run->context;
   *found = false;
@@ -132,7 +132,7 @@ static bool keep_handles(const Inference *run, Status *status) {
   return true;
 }
 
-/* The error of a body tells which of its nodes it is about; here comes which call it happened in. */
+/* The body's error names one of its nodes; this adds the call. */
 static bool attach_call(const Inference *run, const FunctionCall *call, Status *status) {
   return status_append(status, "\n\tIn the body of function '%s' called by node '%s'",
                        call->function->signature->name, run->node->name);
@@ -169,7 +169,7 @@ bool graph_run_shape_fn(Graph *graph, Node *node, Status *status) {
   return true;
 }
 
-/* Functions from outside may try to change the graph that they are called for. */
+/* A registered shape function may try to change the graph while it runs. */
 bool graph_begin_inference(Graph *graph, Status *status) {
   if (graph->is_inferring) {
     return status_set(status, CODE_FAILED_PRECONDITION,
@@ -210,7 +210,7 @@ void graph_forget_shapes(Graph *graph, Node *node) {
 
 ShapeHandle graph_output_shape(NodeOutput output) { return output.node->output_shapes[output.index]; }
 
-/* --- what the caller knows better --- */
+/* --- shapes given by the caller --- */
 
 static bool merge_shape(Graph *graph, NodeOutput output, int rank, const int64_t *dims, ShapeHandle *merged,
                         Status *status) {

@@ -1,9 +1,10 @@
-/* Shapes after an edge was redirected: TensorFlow's ShapeRefiner::UpdateNode, with the consumers of what
- * changed behind it.
+/* Shapes after an edge was redirected: TensorFlow's ShapeRefiner::UpdateNode, extended to the consumers of
+ * what changed.
  *
- * Nodes go in an order that has each behind its inputs, so that one pass is enough, but for loops. A pass
- * that a loop makes necessary only relaxes: sizes on which two passes disagree become unknown. That can
- * happen once to each, and after MAX_PASSES to whole shapes, so it ends. */
+ * Nodes are visited in topological order, so that one pass is enough unless there are loops. The further
+ * passes that a loop needs only relax shapes: sizes on which two passes disagree become unknown. That can
+ * happen once to each size, and after MAX_PASSES to whole shapes, so it ends.
+ */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,7 +17,8 @@ enum { MAX_PASSES = 16 };
 typedef struct Follower {
   Node *node;
   bool dirty;
-  /* As they were before, to come back to; in the graph's arena. `shapes` is NULL while nothing was done. */
+  /* The shapes before the update, for rolling back; in the graph's arena. `shapes` is NULL if nothing was
+   * done. */
   ShapeHandle *shapes;
   const HandleData **handles, **handle_array;
 } Follower;
@@ -25,7 +27,7 @@ typedef struct Update {
   Graph *graph;
   Follower *followers;
   int64_t count, capacity;
-  int32_t *places; /* by node id: where in `followers` */
+  int32_t *places; /* by node id: index in `followers` */
   int pass;
   bool again, out_of_memory;
   Status *status;
@@ -33,7 +35,7 @@ typedef struct Update {
 
 static bool oom(Status *status) { return status_oom(status, "shape inference"); }
 
-/* --- who may be concerned --- */
+/* --- affected nodes --- */
 
 static bool follow_data(void *argument, const Edge *edge) {
   (void)argument;
@@ -49,7 +51,7 @@ static void collect(void *argument, Node *node) {
   }
 }
 
-/* Everything that can be reached, each behind its inputs but for loops: the first is the node itself. */
+/* All reachable nodes in topological order but for loops: the first is the node itself. */
 static bool find_followers(Update *update, Node *node) {
   const Walk walk = {.leave = collect, .follow = follow_data, .argument = update};
   TRY(graph_dfs_from(update->graph, &node, 1, &walk, update->status));
@@ -64,7 +66,7 @@ static bool find_followers(Update *update, Node *node) {
   return true;
 }
 
-/* --- what changed --- */
+/* --- changes --- */
 
 static bool same_shape(ShapeHandle a, ShapeHandle b) {
   if (a == b) return true;
@@ -86,7 +88,7 @@ static bool same_handles(const HandleData *a, const HandleData *b) {
   return true;
 }
 
-/* What both agree on; `old` itself when that is all that `old` says. */
+/* The part on which both agree; `old` itself when that is all of `old`. */
 static bool relax(Update *update, const Node *node, ShapeHandle old, ShapeHandle new, ShapeHandle *out) {
   *out = old;
   if (!shape_rank_known(old)) return true;
@@ -104,7 +106,7 @@ static bool relax(Update *update, const Node *node, ShapeHandle old, ShapeHandle
   return true;
 }
 
-/* Handle data that two passes disagree on is none. */
+/* Handle data on which two passes disagree is dropped. */
 static bool relax_outputs(Update *update, Node *node, const ShapeHandle *shapes,
                           const HandleData *const *handles) {
   for (int i = 0; i < node->num_outputs; i++) {
@@ -159,7 +161,7 @@ static void restore(const Update *update) {
   }
 }
 
-/* --- all of them --- */
+/* --- all nodes --- */
 
 static void mark_consumers(Update *update, int64_t place) {
   const Node *node = update->followers[place].node;
