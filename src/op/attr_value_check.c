@@ -1,4 +1,4 @@
-/* Attr values against what an op says about them: type, minimum, allowed values. */
+/* Checks attr values against the op's declaration: type, minimum, allowed values. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ static bool wrong_type(const char *got, const char *want, Status *status) {
   return status_invalid(status, "AttrValue had value with type '%s' when '%s' expected", got, want);
 }
 
-/* Every field of a list that has elements must be of that type; several may be set in a malformed message. */
+/* Every non-empty field of a list must have that type; in a malformed message several may be set. */
 static bool list_has_type(const AttrListValue *list, const char *type, Status *status) {
   const struct {
     size_t count;

@@ -10,8 +10,8 @@ static bool bytes_equal(const ProtobufCBinaryData *a, const ProtobufCBinaryData 
   return a->len == b->len && (a->len == 0 || memcmp(a->data, b->data, a->len) == 0);
 }
 
-/* Few attrs are compared with each other, many go through a hash map. Without memory for the map the slow way
- * is taken. */
+/* A few attrs are compared pairwise, many through a hash map. Without memory for the map, the slow way is
+ * used. */
 enum { SCAN_LIMIT = 32 };
 
 static const AttrValue *find_attr(const NameAttrList *func, const StringMap *index, const char *name) {
@@ -39,7 +39,7 @@ static bool funcs_equal(const NameAttrList *a, const NameAttrList *b, int depth)
   if (b->n_attr > SCAN_LIMIT) make_index(b, &index);
   bool equal = true;
   for (size_t i = 0; equal && i < a->n_attr; i++) {
-    /* As a rule the order is the same. */
+    /* Usually the order is the same. */
     const char *name = a->attr[i]->key;
     const AttrValue *match =
         strcmp(name, b->attr[i]->key) == 0 ? b->attr[i]->value : find_attr(b, &index, name);

@@ -45,7 +45,7 @@ static bool unbound(const Substitution *substitution) {
 
 static bool replace_in_func(const Substitution *substitution, NameAttrList *func, int depth);
 
-/* Replaces inside `*slot`, whose messages are our own copies. */
+/* Substitutes inside `*slot`, whose messages are copies. */
 static bool replace(const Substitution *substitution, AttrValue **slot, int depth) {
   AttrValue *value = *slot;
   if (depth > PROTO_MAX_DEPTH) return unbound(substitution);
@@ -53,7 +53,7 @@ static bool replace(const Substitution *substitution, AttrValue **slot, int dept
     case ATTR_PLACEHOLDER: {
       const AttrValue *found = substitution->find(substitution->arg, value->placeholder);
       if (!found) return unbound(substitution);
-      *slot = (AttrValue *)found; /* shared and, like every attr value in use, never written to */
+      *slot = (AttrValue *)found; /* shared, because attr values in use are immutable */
       return true;
     }
     case ATTR_FUNC: return replace_in_func(substitution, value->func, depth);

@@ -1,11 +1,11 @@
-/* Shape functions that many ops share. */
+/* Shape functions shared by many ops. */
 #include <string.h>
 
 #include "op/node_def.h"
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
-/* Sets output `i`, or passes on that a handle could not be made. */
+/* Sets output `i`; a NULL handle is reported as out of memory. */
 static bool set_output(InferenceContext *c, int i, ShapeHandle made, Status *status) {
   ShapeHandle shape;
   TRY(shape_ok(made, &shape, status));
@@ -113,7 +113,7 @@ bool shape_batch_matmul_v2(InferenceContext *c, Status *status) {
 
 /* --- biases --- */
 
-/* The attr "data_format", which older ops of the family lack, asks for channels first. */
+/* Whether attr "data_format", which older ops lack, asks for channels first. */
 static bool channels_first(const InferenceContext *c) {
   const AttrValue *value = node_def_attr(c->node, "data_format");
   return value && value->value_case == (int)ATTR_STRING && value->s.len == 4 &&
@@ -148,8 +148,8 @@ bool shape_bias_add_grad(InferenceContext *c, Status *status) {
 
 /* --- broadcasting --- */
 
-/* One dimension of a broadcast of two that are both there. An unknown size beside one above 1 must be that or
- * 1, so the result is certain; beside a 1 it is the result itself. */
+/* A dimension of a broadcast to which both shapes contribute. If one size is unknown and the other is above
+ * 1, the result is the other; if the other is 1, the result is the unknown size itself. */
 static bool broadcast_dim(InferenceContext *c, DimHandle x, DimHandle y, DimHandle *out, Status *status) {
   if (dim_known(x) && dim_known(y)) {
     if (x->value == 1) return dim_ok(y, out, status);
@@ -191,7 +191,7 @@ bool shape_broadcast_binary(InferenceContext *c, Status *status) {
 
 /* --- reductions --- */
 
-/* Graphs before version 21 may give the axes as a tensor of any rank. */
+/* Graphs before version 21 may have axes of any rank. */
 enum { FIRST_VERSION_WITH_AXES_AS_VECTOR = 21 };
 
 bool shape_reduction(InferenceContext *c, Status *status) {
@@ -233,7 +233,7 @@ bool shape_reduction(InferenceContext *c, Status *status) {
 
 /* --- concatenation --- */
 
-/* The axis is not known: of the output only the rank is, when some input tells it. */
+/* For an unknown axis: only the output's rank can be known, from an input's. */
 static bool concat_along_unknown(InferenceContext *c, int count, Status *status) {
   int32_t rank = UNKNOWN_RANK;
   for (int i = 0; i < count; i++) {
@@ -245,7 +245,7 @@ static bool concat_along_unknown(InferenceContext *c, int count, Status *status)
   return set_output(c, 0, shape_unknown_of_rank(c, rank), status);
 }
 
-/* What stands before the axis, along it, and behind it. */
+/* Concatenates the dimensions before the axis, along it, and after it. */
 static bool cut_at(InferenceContext *c, ShapeHandle input, int64_t axis, ShapeHandle *before,
                    DimHandle *along, ShapeHandle *after, Status *status) {
   TRY(shape_subshape(c, input, 0, axis, 1, before, status));
@@ -271,7 +271,8 @@ bool shape_concat_v2(InferenceContext *c, Status *status) {
 
   ShapeHandle before = NULL, after = NULL;
   DimHandle along = NULL;
-  for (int i = count - 1; i >= 0; i--) { /* from the last, so that names of sizes come from the first input */
+  for (int i = count - 1; i >= 0; i--) { /* from the last, so that identities of sizes come from the first
+                                          * input */
     ShapeHandle input, input_before, input_after;
     DimHandle input_along;
     TRY(shape_with_rank_at_least(c, shape_input(c, i), min_rank, &input, status));

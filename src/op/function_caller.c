@@ -49,7 +49,7 @@ static bool check_results(const KernelContext *context, const CalledFunction *fu
   return true;
 }
 
-/* A call with all inputs, in the memory that its arguments are in. */
+/* A call with all inputs, in the same allocation as its arguments. */
 typedef struct InputsCall {
   PausedKernel paused;
   Buffer *memory;
@@ -67,7 +67,7 @@ static void abandon_inputs_call(PausedKernel *paused) {
 
 static Tensor *call_args(InputsCall *inputs) { return (Tensor *)(inputs + 1); }
 
-/* Takes the kernel's inputs from `first` on as arguments. NULL with status on error. */
+/* Consumes the kernel's inputs from `first` on as arguments. NULL with status on error. */
 static InputsCall *begin_inputs_call(KernelContext *context, int first, Status *status) {
   int num_args = context->num_inputs - first;
   Buffer *memory =

@@ -70,7 +70,7 @@ bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, cons
 bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status) {
   const Tensor *from = context->inputs[input];
   if (!context->last_use || !context->last_use[input]) return tensor_assign(to, from, status);
-  tensor_move(to, (Tensor *)from); /* a value of the run's, which it is about to drop */
+  tensor_move(to, (Tensor *)from); /* the run is about to drop its value */
   return true;
 }
 
@@ -82,7 +82,7 @@ Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status) {
 
 /* --- making a kernel --- */
 
-/* The node with every attr of its op: itself when nothing is missing. */
+/* The node with all attrs of its op: the node itself when none is missing. */
 static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const NodeDef **complete,
                           Status *status) {
   *complete = node;
@@ -103,16 +103,15 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
   DataType *input_types, *output_types;
   TRY(node_def_types(kernel->node, kernel->op->def, kernel->arena, &input_types, &kernel->num_inputs,
                      &output_types, &kernel->num_outputs, status));
-  /* Kernels trust the values that the OpDef allows; a node of a function's body got its attrs after it was
-   * validated. */
+  /* Kernels rely on the OpDef's allowed values, but a node of a function's body gets its attrs after
+   * validation. */
   TRY(node_def_validate_attrs(kernel->node, kernel->op->def, status));
   kernel->input_types = input_types;
   kernel->output_types = output_types;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
   kernel->data = functions.data;
-  kernel->state =
-      arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even when there is no state */
+  kernel->state = arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even without state */
   if (!kernel->state) return status_oom(status, "a kernel");
   if (!functions.construct) return true;
   KernelConstruction construction = {

@@ -1,8 +1,9 @@
-/* Kernels: how an op computes. A kernel is made once per node of a program (attrs are read and constants
- * packed then) and runs many times; running it does no string work and, with unchanged shapes, no allocation.
+/* Kernels: the computation of an op. A kernel is made once per node of a program, when it reads attrs and
+ * packs constants, and runs many times. Running it does no string work and, with unchanged shapes, no
+ * allocation.
  *
  *   static bool scale(KernelContext *context, Status *status) {
- *     const ScaleState *state = context->state;  what .construct read from the node's attrs
+ *     const ScaleState *state = context->state; // which .construct read from the node's attrs
  *     const Tensor *x = context->inputs[0];
  *     if (x->shape.rank < 1) return status_invalid(status, "x must be at least a vector");
  *     Tensor *y;
@@ -12,9 +13,10 @@
  *     return true;
  *   }
  *
- * A kernel checks what it is given, shapes too: a shape function saw what was known when the graph was built.
- * Number and types of inputs are as the OpDef says. An error is TensorFlow's code and wording; outputs that
- * were set are cleared by the caller. */
+ * A kernel checks its inputs, including their shapes: the shape function only knew what was known when the
+ * graph was built. The number and types of inputs match the OpDef. Errors have TensorFlow's code and words;
+ * the caller clears outputs that were set before an error.
+ */
 #ifndef TFCORE_OP_KERNEL_H_
 #define TFCORE_OP_KERNEL_H_
 
@@ -27,81 +29,82 @@
 
 typedef struct Op Op;
 
-/* What a kernel may look at while it is made. */
+/* What a kernel can use while it is made. */
 typedef struct KernelConstruction {
-  const NodeDef *node; /* complete: defaults are filled in */
+  const NodeDef *node; /* with all defaults filled in */
   const OpDef *op_def;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
-  /* NULL, or per input the value when it is constant in this program, else NULL */
+  /* NULL, or per input: its value if it is constant in this program, else NULL */
   const Tensor *const *constant_inputs;
-  Arena *arena;     /* lives as long as the kernel */
-  const void *data; /* what the kernel was registered with: KernelEntry.data, KernelFunctions.data */
+  Arena *arena;                    /* lives as long as the kernel */
+  const void *data;                /* KernelEntry.data or KernelFunctions.data of the registration */
   const FunctionCaller *functions; /* for kernels that call functions; NULL outside of sessions */
 } KernelConstruction;
 
-/* A kernel that calls functions may have to pause in the middle of a call, when the step gives way to others.
- * It then leaves what it needs to go on in context->paused, in a struct of its own that begins with this one,
- * sets no output, and returns true. It is called again with the same inputs (those that it took are empty)
- * until it leaves NULL there. A step that ends before that calls `abandon`, which frees the struct. */
+/* A kernel that calls functions may have to pause in the middle of a call. It then stores its state in
+ * context->paused, in its own struct that begins with this one, sets no output, and returns true. It is
+ * called again with the same inputs (those that it consumed are empty) until it sets context->paused to NULL.
+ * If the step ends earlier, `abandon` is called and frees the struct. */
 typedef struct PausedKernel {
   void (*abandon)(struct PausedKernel *paused);
 } PausedKernel;
 
-/* What a kernel sees while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel. */
+/* What a kernel can use while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel.
+ */
 typedef struct KernelContext {
-  void *state;      /* of `state_size` bytes, filled by construct */
+  void *state;      /* `state_size` bytes, filled by construct */
   const void *data; /* KernelConstruction.data */
   const Tensor *const *inputs;
   Tensor *outputs;
   const DataType *output_types;
   int num_inputs, num_outputs;
-  const bool *last_use;     /* NULL, or per input: nobody reads this value after this kernel */
+  const bool *last_use;     /* NULL, or per input: no other kernel reads this value later */
   BufferPool *pool;         /* for outputs and temporaries; may be NULL */
-  const Parallel *parallel; /* NULL: run on this thread alone */
+  const Parallel *parallel; /* NULL: run on this thread only */
   ResourceManager *resources;
-  const FunctionCaller *functions; /* the one that was there while the kernel was made */
-  Step *step;            /* the one it runs in; NULL outside of steps, where no functions are called */
+  const FunctionCaller *functions; /* as in KernelConstruction */
+  Step *step;            /* the current step; NULL outside of steps, where no functions are called */
   PausedKernel *paused;  /* NULL at first; see PausedKernel */
-  const char *node_name; /* the caller adds it to error messages itself */
+  const char *node_name; /* the caller adds it to error messages */
   const char *op_name;
 } KernelContext;
 
-/* The number of the step; 0 outside of steps. */
+/* The id of the step; 0 outside of steps. */
 static inline int64_t kernel_step_id(const KernelContext *context) {
   return context->step ? context->step->id : 0;
 }
 
 typedef bool (*KernelConstructFn)(const KernelConstruction *construction, void *state, Status *status);
-/* Also called when construct failed: the state was zeroed before, so what construct did not reach is zero. */
+/* Also called after construct failed. The state was zeroed before, so fields that construct did not set are
+ * zero. */
 typedef void (*KernelDestroyFn)(void *state);
 typedef bool (*KernelComputeFn)(KernelContext *context, Status *status);
 
-/* Output `i` as a new tensor of its declared type. */
+/* Allocates output `i` with its declared type. */
 MUST_CHECK bool kernel_allocate_output(KernelContext *context, int i, const Shape *shape, Tensor **out,
                                        Status *status);
 MUST_CHECK bool kernel_allocate_output_dims(KernelContext *context, int i, int rank, const int64_t *dims,
                                             Tensor **out, Status *status);
-/* Whether nobody else will see what the kernel does to the elements of the input: this is its last use, and
- * its buffer is not shared. */
+/* Whether the kernel may overwrite the input: this is its last use, and its buffer is not shared. */
 bool kernel_owns_input(const KernelContext *context, int input);
-/* Output `i` in the memory of input `input` when that is its last use, nobody shares the buffer, and dtype
- * size and number of elements agree; otherwise newly allocated. The kernel must then tolerate out->data ==
+/* Output `i` in the memory of input `input` if the kernel may overwrite it, and dtype size and number of
+ * elements agree; otherwise newly allocated. The kernel must then tolerate out->data ==
  * inputs[input]->data. */
 bool kernel_may_forward(const KernelContext *context, int input, int i,
-                        const Shape *shape); /* whether it would */
+                        const Shape *shape); /* whether it would use the input's memory */
 MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape,
                                            Tensor **out, Status *status);
-/* Output `i` shares the buffer of `tensor`, under `shape` when that is not NULL (Identity, Reshape). */
+/* Output `i` shares the buffer of `tensor`, with `shape` if that is not NULL (Identity, Reshape). */
 MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape,
                                   Status *status);
-/* A reference to input `input` for somebody who may overwrite it when nobody else has one: the run's own when
- * this is the input's last use. */
+/* A reference to input `input` for a later reader that may overwrite it if the reference is the only one.
+ * When this is the input's last use, it is the run's own reference. */
 MUST_CHECK bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status);
-/* Temporary bytes (64-byte aligned) that last until buffer_unref. NULL with status when out of memory. */
+/* Temporary bytes (64-byte aligned), to be freed with buffer_unref. NULL with status when out of memory. */
 Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status);
 
-/* A kernel made for one node. */
+/* The kernel of one node. */
 typedef struct OpKernel {
   const Op *op;
   const NodeDef *node;
@@ -114,20 +117,20 @@ typedef struct OpKernel {
   Arena *arena;
 } OpKernel;
 
-/* Makes the kernel of a node: the one that kernel_registry_select (op/kernel_registry.h) chooses, which gives
- * the errors too. Of the op's table that is the entry for the value of its first attr of kind `type`, else
- * the one for any type. `node` is borrowed and must outlive the kernel; attrs that it lacks get their
- * defaults. `functions` may be NULL, else it outlives the kernel. */
+/* Makes the kernel of a node, chosen by kernel_registry_select (op/kernel_registry.h), which also gives the
+ * errors. In the op's table, that is the entry for the value of the op's first attr of kind `type`, else the
+ * entry for any type. `node` is borrowed and must outlive the kernel; missing attrs get their defaults.
+ * `functions` may be NULL, else it must outlive the kernel. */
 MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs,
                               const FunctionCaller *functions, OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
-/* Runs; checks, unless the kernel paused, that every output was set with its declared type; on error attaches
- * the node and clears the outputs. What the kernel itself knows (state, data, types and counts, names) is
- * put into the context here. */
+/* Runs the kernel and, unless it paused, checks that every output was set with its declared type. On error it
+ * attaches the node and clears the outputs. It fills in the fields of the context that the kernel knows
+ * (state, data, types and counts, names). */
 MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
 
-/* Computes one stateless node on given inputs, once: constant folding and shape inference use it. `outputs`
- * has the node's number of outputs, empty. INVALID_ARGUMENT for a stateful op and for inputs of other types
+/* Computes one stateless node once, on given inputs: for constant folding and shape inference. `outputs` has
+ * the node's number of outputs, empty. INVALID_ARGUMENT for a stateful op and for inputs with types other
  * than the node's. */
 MUST_CHECK bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs, Tensor *outputs,
                             Status *status);

@@ -16,7 +16,7 @@ typedef struct Registered {
   void (*free_data)(const void *data);
 } Registered;
 
-/* Guarded by `lock`; `count` may be read without it. */
+/* Guarded by `lock`, except that `count` may be read without it. */
 static struct {
   Mutex lock;
   atomic_int count;
@@ -25,7 +25,7 @@ static struct {
   Registered *first, *last;
 } registry = {.lock = MUTEX_INIT};
 
-/* Most processes register none: then nobody has to wait for anybody. */
+/* Most processes register no kernels; then look-ups need not lock. */
 static bool has_none(void) { return atomic_load(&registry.count) == 0; }
 
 /* --- registering --- */
@@ -79,7 +79,7 @@ void kernel_registry_clear(void) {
   mutex_unlock(&registry.lock);
 }
 
-/* --- the tables' kernels --- */
+/* --- kernels of tables --- */
 
 static const AttrDef *first_type_attr(const OpDef *op_def) {
   for (size_t i = 0; i < op_def->n_attr; i++) {
@@ -95,7 +95,7 @@ static int num_entries(const Op *op) {
   return count;
 }
 
-/* The entry for the type that the node has, else the one for any type; NULL when there is neither. */
+/* The entry for the node's type, else the one for any type, or NULL. */
 static bool find_entry(const Op *op, const NodeDef *node, const KernelEntry **entry, Status *status) {
   *entry = NULL;
   int count = num_entries(op);
@@ -193,7 +193,7 @@ static bool allows_value(const AttrListValue *allowed, const AttrValue *value) {
   return found;
 }
 
-/* Whether all types of a type, or of a list of types, are allowed. */
+/* Whether all types in an attr of type `type` or `list(type)` are allowed. */
 static bool types_match(const AttrListValue *allowed, const AttrValue *value, bool *match) {
   if (value->value_case == (int)ATTR_TYPE) {
     *match = allows_type(allowed, (int)value->type);
@@ -237,7 +237,7 @@ static bool kernel_matches(const KernelDef *def, const NodeDef *node, bool *matc
 
 /* --- choosing --- */
 
-/* The best kernel so far: of the table or registered at run time. */
+/* The best kernel so far, from the table or registered at run time. */
 typedef struct Choice {
   const KernelEntry *entry;
   const Registered *registered;
@@ -286,7 +286,7 @@ static Str label_of(const NodeDef *node) {
   return (Str){(const char *)value->s.data, value->s.len};
 }
 
-/* Looks at the kernels of one device. */
+/* Considers the kernels of one device. */
 static bool choose(const Op *op, const NodeDef *node, const char *device, const KernelEntry *entry,
                    Choice *best, Status *status) {
   *best = (Choice){.entry = entry};
@@ -365,7 +365,7 @@ static bool select_locked(const Op *op, const NodeDef *node, const KernelEntry *
 bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions, Status *status) {
   const KernelEntry *entry = NULL;
   if (label_of(node).length == 0)
-    TRY(find_entry(op, node, &entry, status)); /* the tables' kernels have no label */
+    TRY(find_entry(op, node, &entry, status)); /* kernels of tables have no label */
   Choice choice = {.entry = entry};
   if (!entry || !has_none()) {
     mutex_lock(&registry.lock);
@@ -380,7 +380,7 @@ bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *
   return true;
 }
 
-/* --- looking --- */
+/* --- lookup --- */
 
 /* Appends the kernels of one op, which need not exist. */
 static bool list_op(const Op *op, const char *op_name, Arena *arena, KernelList *list, Status *status) {
@@ -399,7 +399,7 @@ static bool list_op(const Op *op, const char *op_name, Arena *arena, KernelList 
   return true;
 }
 
-/* NULL when there is no such op, or its registration is broken: who looks it up is told. */
+/* NULL if there is no such op, or its registration failed, which its look-up reports. */
 static bool find_op(OpRegistry *ops, const char *name, const Op **op, Status *status) {
   *op = NULL;
   if (op_registry_look_up(ops, name, op, status)) return true;

@@ -1,9 +1,9 @@
-/* Which kernel computes a node: the table in the op's registration together with the kernels that were
- * registered at run time.
+/* The choice of a node's kernel: from the table in the op's registration and the kernels that were registered
+ * at run time.
  *
- * Kernels are registered for a name, whether there is an op of it or not: one may come before its op, or give
- * an op of the tables a kernel for another type, or a better one for the same (by a higher priority). They
- * belong to the process, as in TensorFlow. All functions are thread-safe.
+ * Kernels are registered for a name, and the op need not exist. So a kernel may be registered before its op,
+ * and may add another type to a built-in op, or a better kernel for the same type (by a higher priority). As
+ * in TensorFlow, they belong to the process. All functions are thread-safe.
  */
 #ifndef TFCORE_OP_KERNEL_REGISTRY_H_
 #define TFCORE_OP_KERNEL_REGISTRY_H_
@@ -11,34 +11,34 @@
 #include "op/kernel.h"
 #include "op/op_registry.h"
 
-/* How a kernel is made, run and given back. */
+/* How a kernel is made, run and freed. */
 typedef struct KernelFunctions {
   KernelConstructFn construct; /* may be NULL */
   KernelComputeFn compute;
   KernelDestroyFn destroy; /* may be NULL */
   int64_t state_size;      /* bytes of kernel state, zeroed before construct */
-  const void *data;        /* KernelConstruction.data of every kernel so made */
+  const void *data;        /* KernelConstruction.data of all kernels made with it */
 } KernelFunctions;
 
-/* Registers a kernel for `def->op`, from now on; `def` is copied. Those for device "CPU" are chosen from,
- * then those for "DEFAULT"; kernels for other devices are known and never chosen. A node chooses the label by
- * its attr `_kernel`. `free_data` (may be NULL) is called once with `functions->data`: when the registry is
- * cleared, or here after an error. */
+/* Registers a kernel for `def->op`; `def` is copied. Kernels for device "CPU" are preferred to those for
+ * "DEFAULT"; kernels for other devices are listed but never chosen. A node selects the label by its attr
+ * `_kernel`. `free_data` (may be NULL) is called once with `functions->data`: when the registry is cleared,
+ * or here after an error. */
 MUST_CHECK bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions,
                                     void (*free_data)(const void *data), Status *status);
-/* Forgets what was registered at run time; the kernels made from it must be gone. */
+/* Removes all kernels registered at run time; kernels made from them must have been freed. */
 void kernel_registry_clear(void);
 
-/* The kernel of a node that has all its attrs: of those whose constraints hold, the one of highest priority
- * (the tables' have 0). INVALID_ARGUMENT "Multiple OpKernel registrations match NodeDef at the same priority
- * '{{node n}}': 'op: "X" ...' and 'op: ...'", or for a constraint that the node cannot be held to; NOT_FOUND
- * "No OpKernel was registered to support Op 'X' used by {{node n}} with these attrs: [T=DT_HALF]\nRegistered
- * devices: [CPU]\nRegistered kernels:\n  device='CPU'; T in [DT_FLOAT]\n..." */
+/* The kernel of a node with all its attrs: the one of highest priority (0 for tables) whose constraints hold.
+ * INVALID_ARGUMENT "Multiple OpKernel registrations match NodeDef at the same priority '{{node n}}': 'op: "X"
+ * ...' and 'op: ...'", or for a constraint on a missing attr or one of another kind; NOT_FOUND "No OpKernel
+ * was registered to support Op 'X' used by {{node n}} with these attrs: [T=DT_HALF]\nRegistered devices:
+ * [CPU]\nRegistered kernels:\n device='CPU'; T in [DT_FLOAT]\n..." */
 MUST_CHECK bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions,
                                        Status *status);
 
-/* All kernels of one op, those of the tables first; of all ops when `op_name` is NULL. Everything in
- * `arena`. */
+/* All kernels of one op, those of its table first; of all ops when `op_name` is NULL. Allocated in `arena`.
+ */
 MUST_CHECK bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, KernelList **list,
                                      Status *status);
 

@@ -1,4 +1,4 @@
-/* The one device of this process, a CPU, and the names that it goes by. */
+/* The one device of this process, a CPU, and its names. */
 #ifndef TFCORE_OP_LOCAL_DEVICE_H_
 #define TFCORE_OP_LOCAL_DEVICE_H_
 
@@ -8,7 +8,7 @@
 #define LOCAL_DEVICE_TYPE "CPU"
 enum { LOCAL_DEVICE_MEMORY_BYTES = 256 << 20 };
 
-/* Whether a name, full or not, means this device; "" does. */
+/* Whether a name, full or abbreviated, means this device; "" does. */
 bool local_device_has_name(Str name);
 
 #endif

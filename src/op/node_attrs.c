@@ -8,15 +8,15 @@ bool node_attr(const NodeDef *node, const char *name, const AttrValue **value, S
   *value = node_def_attr(node, name);
   if (*value) return true;
   status_set(status, CODE_NOT_FOUND, "No attr named '%s' in NodeDef:", name);
-  /* Internal attrs are often asked for in vain. */
+  /* Internal attrs are often looked up without being set. */
   return name[0] == '_' ? false : node_def_attach(node, false, status);
 }
 
-/* The value, which must be of `kind`; `type` is what messages call it. */
+/* The value, which must be of `kind`; messages call it `type`. */
 static bool find_typed(const NodeDef *node, const char *name, AttrKind kind, const char *type,
                        const AttrValue **value, Status *status) {
   TRY(node_attr(node, name, value, status));
-  /* Types have illegal values, so they are always looked at closely. */
+  /* Dtypes can have illegal values, so they are always checked one by one. */
   if ((AttrKind)(*value)->value_case == kind && kind != ATTR_TYPE && kind != ATTR_LIST) return true;
   return attr_value_has_type(*value, type, status) || node_def_attach(node, false, status);
 }
@@ -67,8 +67,8 @@ bool node_attr_type(const NodeDef *node, const char *name, DataType *value, Stat
   return true;
 }
 
-/* Unknown rank without sizes, or at most 254 sizes of -1 or more; up to the first unknown one their product
- * fits int64. */
+/* Checks a shape: unknown rank has no sizes; otherwise at most 254 sizes of -1 or more, and the product of
+ * those before the first unknown one fits int64. */
 static bool shape_proto_is_valid(const TensorShapeProto *shape) {
   if (shape->unknown_rank) return shape->n_dim == 0;
   if (shape->n_dim > SHAPE_MAX_RANK) return false;

@@ -22,22 +22,22 @@ MUST_CHECK bool node_attr_tensor(const NodeDef *node, const char *name, const Te
                                  Status *status);
 MUST_CHECK bool node_attr_func(const NodeDef *node, const char *name, const NameAttrList **value,
                                Status *status);
-/* The list value of an attr whose type must be `list(kind)`; an empty list or an unset value satisfies any
- * kind (*value may then be NULL). */
+/* The list value of an attr of type `list(kind)`; an empty list or an unset value is valid for every kind
+ * (*value may then be NULL). */
 MUST_CHECK bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind,
                                const AttrListValue **value, Status *status);
 
 /* --- types (node_types.c) --- */
 
-/* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only the attrs
- * are looked at. */
+/* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only reads the
+ * attrs. */
 MUST_CHECK bool node_def_types(const NodeDef *node, const OpDef *op_def, Arena *arena, DataType **input_types,
                                int *num_inputs, DataType **output_types, int *num_outputs, Status *status);
 /* The number of data inputs alone, without allocating. */
 MUST_CHECK bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inputs,
                                     Status *status);
-/* Where each input_arg (or output_arg) begins in the flat list: starts[i]..starts[i+1]; array of n_args + 1
- * in `arena`. Of the attrs only numbers and lists of types are needed. */
+/* The position of each input_arg (or output_arg) in the flat list: starts[i]..starts[i+1]; an array of n_args
+ * + 1 entries in `arena`. Of the attrs it reads only numbers and lists of types. */
 MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bool outputs, Arena *arena,
                                     int **starts, Status *status);
 
@@ -45,36 +45,36 @@ MUST_CHECK bool node_def_arg_ranges(const NodeDef *node, const OpDef *op_def, bo
 
 bool node_name_is_valid(const char *name);          /* [A-Za-z0-9.][A-Za-z0-9_.\-/]*, with '>' segments */
 bool node_name_is_valid_internal(const char *name); /* may also start with '_' */
-/* Splits "n", "n:2", "^n": name borrowed from `input`, index 0 when absent and -1 for a control input. False
+/* Parses "n", "n:2", "^n": name borrowed from `input`, index 0 when absent and -1 for a control input. False
  * when malformed. */
 bool node_parse_input(const char *input, Str *name, int *index);
 
-/* What a NodeDef from outside must keep to: name, inputs ("a", "a:1", "^c"), control inputs last. "Illegal op
- * name '_n'", "Illegal op input name 'a:b'". */
+/* Checks a NodeDef from outside: name, inputs ("a", "a:1", "^c"), control inputs last. "Illegal op name
+ * '_n'", "Illegal op input name 'a:b'". */
 MUST_CHECK bool node_def_validate_syntax(const NodeDef *node, Status *status);
 
 /* --- renaming (node_renaming.c) --- */
 
-/* The node's name, and for Enter the name of its frame, between prefix and suffix. */
+/* Adds prefix and suffix to the node's name, and to the frame name of an Enter. */
 MUST_CHECK bool node_def_add_prefix_and_suffix(NodeDef *node, Arena *arena, const char *prefix,
                                                const char *suffix, Status *status);
-/* The new name of a node, or NULL when it keeps its own. */
+/* Returns the new name of a node, or NULL when it keeps its name. */
 typedef const char *(*NodeRenameFn)(void *arg, Str name);
-/* Renames the nodes in "loc:@name" entries of attr _class. The old value stays as it is, for it may be
+/* Renames the nodes in "loc:@name" entries of attr _class. Makes a new value, because the old one may be
  * shared. */
 MUST_CHECK bool node_def_rename_colocation(NodeDef *node, Arena *arena, NodeRenameFn rename, void *arg,
                                            Status *status);
 
 /* --- validation and defaults (node_validate.c) --- */
 
-/* TensorFlow's ValidateNodeDef; attrs that the op does not declare are noted as below, so that graphs of
- * newer producers load. */
+/* TensorFlow's ValidateNodeDef, except that attrs unknown to the op are only logged, as below, so that graphs
+ * of newer producers load. */
 MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Status *status);
-/* Attrs that the op does not declare stay in the node and change nothing. Each such attr of an op is logged
- * once a process (base/log.h), up to a thousand of them. Names that begin with '_' are anybody's. For nodes
- * that have the op's attrs. */
+/* Logs attrs that the op does not declare; they stay in the node and have no effect. Each is logged once per
+ * process and op (base/log.h), up to a thousand of them. Names that begin with '_' are free for any use. The
+ * node must have the op's attrs. */
 void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def);
-/* Adds the attrs that the node lacks and the op gives a default. Values are shared with the OpDef. */
+/* Adds missing attrs that have a default. Values are shared with the OpDef. */
 MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
 /* Removes the attrs that equal their default. */
 void node_def_strip_defaults(NodeDef *node, const OpDef *op_def);
@@ -85,29 +85,27 @@ void node_def_strip_defaults(NodeDef *node, const OpDef *op_def);
 void node_def_summarize(const NodeDef *node, StrBuf *out);
 /* TensorFlow's SummarizeAttrValue. */
 void attr_value_summarize(const AttrValue *value, StrBuf *out);
-/* "{{node n}}", or the nodes that a rewritten node stems from: "{{function_node f}}{{node a}}, {{node
- * b}}". */
+/* "{{node n}}", or the original nodes of a rewritten node: "{{function_node f}}{{node a}}, {{node b}}". */
 void node_def_format_for_error(const NodeDef *node, StrBuf *out);
-/* Appends "\n\t [[{{node NAME}}]]" unless a node was attached already. Returns false. */
+/* Appends "\n\t [[{{node NAME}}]]" unless the message already has a node. Returns false. */
 bool node_attach(const char *node_name, Status *status);
-/* The same of the node whose kernel failed: when a node was attached already, in a function that the kernel
- * calls, it appends
- * "\n\t [[NAME]]". */
+/* The same for the node whose kernel failed. If the message already has a node, of a function that the kernel
+ * called, it appends "\n\t [[NAME]]". */
 bool node_attach_level(const char *node_name, Status *status);
-/* The same with node_def_format_for_error's text; `even_if_attached`: also to a message that has a node
- * (TensorFlow's allow_multiple_formatted_node). */
+/* The same with the text of node_def_format_for_error. `even_if_attached`: also if the message already has a
+ * node (TensorFlow's allow_multiple_formatted_node). */
 bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status);
 
 /* --- comparing and substituting attr values --- */
 
-/* By meaning: tensors by their elements whatever their encoding (a giant splat is not expanded), the attrs of
- * functions in any order, floats by bits. (attr_value_equal.c) */
+/* Whether the values mean the same: tensors are compared by elements, whatever their encoding (a giant splat
+ * is not expanded), attrs of functions in any order, floats by bits. (attr_value_equal.c) */
 bool attr_value_equal(const AttrValue *a, const AttrValue *b);
-/* Whether `$T` stands in the value, at any depth. (attr_value_substitute.c) */
+/* Whether the value contains a placeholder such as `$T`, at any depth. (attr_value_substitute.c) */
 bool attr_value_has_placeholder(const AttrValue *value);
-/* What a placeholder stands for, or NULL when nobody knows. */
+/* Returns the value of a placeholder, or NULL when it is unknown. */
 typedef const AttrValue *(*PlaceholderFn)(void *arg, const char *name);
-/* The value with every placeholder replaced; what has none is shared with `value`. INVALID_ARGUMENT "Failed
+/* The value with every placeholder replaced; a value without placeholders is shared. INVALID_ARGUMENT "Failed
  * to bind all placeholders in $T". */
 MUST_CHECK bool attr_value_substitute(const AttrValue *value, PlaceholderFn find, void *arg, Arena *arena,
                                       const AttrValue **out, Status *status);
@@ -117,7 +115,7 @@ MUST_CHECK bool attr_value_substitute(const AttrValue *value, PlaceholderFn find
  * errors together at the end: "<msg> while building NodeDef 'n' using Op<...>". */
 typedef struct NodeDefBuilder NodeDefBuilder;
 
-/* Everything lives in `arena`; NULL when out of memory. Finalize may be called once. */
+/* Allocates everything in `arena`; NULL when out of memory. Finalize may be called once. */
 NodeDefBuilder *node_def_builder_new(Arena *arena, const char *name, const OpDef *op_def);
 void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index, DataType type);
 void node_def_builder_input_list(NodeDefBuilder *builder, const char *const *nodes, const int *indexes,

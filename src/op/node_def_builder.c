@@ -1,4 +1,4 @@
-/* Building a NodeDef from inputs and attrs; the attrs that say types and numbers of inputs are inferred. */
+/* Builds a NodeDef from inputs and attrs, and infers the attrs for types and numbers of inputs. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ struct NodeDefBuilder {
   Arena *arena;
   const OpDef *op_def;
   NodeDef *node;
-  size_t num_inputs_given; /* calls, one per input_arg */
+  size_t num_inputs_given; /* the number of calls, one per input_arg */
   char **control_inputs;   /* "^name" */
   size_t num_control_inputs;
   char **errors;
@@ -55,7 +55,7 @@ static void inconsistent(NodeDefBuilder *builder, const char *name, const AttrVa
 
 /* --- attrs --- */
 
-/* `value` is ours; NULL when there was no memory for it. */
+/* Consumes `value`; NULL when out of memory. */
 static void set_attr(NodeDefBuilder *builder, const char *name, AttrValue *value) {
   if (!value) {
     builder->out_of_memory = true;
@@ -99,7 +99,7 @@ static void add_input(NodeDefBuilder *builder, const char *node, int index) {
 
 static void check_type(NodeDefBuilder *builder, const ArgDef *arg, int base, int got) {
   int want = arg->is_ref ? dtype_ref(base) : base;
-  /* Where a value is expected a reference will do. */
+  /* A reference is accepted where a value is expected. */
   if (got == want || dtype_base(got) == want) return;
   add_error(builder, arena_printf(builder->arena, "Input '%s' passed %s expected %s", arg->name,
                                   dtype_name(got), dtype_name(want)));
@@ -126,7 +126,7 @@ void node_def_builder_input(NodeDefBuilder *builder, const char *node, int index
   }
 }
 
-/* `N * T`: the number of inputs, which all have one type. */
+/* `N * T`: N is the number of inputs, which all have type T. */
 static void infer_repeated(NodeDefBuilder *builder, const ArgDef *arg, const DataType *types, int count) {
   set_attr(builder, arg->number_attr, attr_value_int(builder->arena, count));
   int base = (int)arg->type;
@@ -138,7 +138,7 @@ static void infer_repeated(NodeDefBuilder *builder, const ArgDef *arg, const Dat
   for (int i = 0; i < count; i++) check_type(builder, arg, base, types[i]);
 }
 
-/* A type of its own for each input. */
+/* The list of the inputs' types. */
 static void infer_type_list(NodeDefBuilder *builder, const ArgDef *arg, const DataType *types, int count) {
   AttrValue *value = attr_value_type_list(builder->arena, (const int *)types, (size_t)count);
   for (int i = 0; value && i < count; i++) {
@@ -176,12 +176,12 @@ void node_def_builder_device(NodeDefBuilder *builder, const char *device) {
 
 /* --- the end --- */
 
-/* One error reads "<error> while building ...", several follow each on a line of its own. */
+/* One error reads "<error> while building ..."; several follow on separate lines. */
 static bool report(const NodeDefBuilder *builder, Status *status) {
   StrBuf op = {0};
   op_def_summarize(builder->op_def, &op);
   if (!strbuf_ok(&op, status)) {
-    /* The operation's text would be cut off. */
+    /* The text of the op would be truncated. */
   } else if (builder->num_errors == 1) {
     status_invalid(status, "%s while building NodeDef '%s' using %s", builder->errors[0], builder->node->name,
                    strbuf_text(&op));

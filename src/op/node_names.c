@@ -9,7 +9,7 @@ static bool is_letter_digit_dot(char c) {
 
 static bool is_name_char(char c) { return is_letter_digit_dot(c) || c == '_' || c == '-' || c == '/'; }
 
-/* Where the longest name that `text` starts with ends; NULL when it starts with none. */
+/* The end of the longest valid name at the start of `text`; NULL if there is none. */
 static const char *name_end(const char *text, bool internal) {
   for (;;) {
     if (!is_letter_digit_dot(*text) && !(internal && *text == '_')) return NULL;
@@ -28,7 +28,7 @@ bool node_name_is_valid(const char *name) { return is_name(name, false); }
 
 bool node_name_is_valid_internal(const char *name) { return is_name(name, true); }
 
-/* "0" or a number without leading zeros, to the end of the text; -1 when it is neither or does not fit
+/* Parses the rest of the text as 0 or a number without leading zeros; -1 if it is not one, or does not fit
  * int. */
 static int parse_index(const char *text) {
   if (text[0] == '0') return text[1] == '\0' ? 0 : -1;

@@ -1,4 +1,4 @@
-/* Renaming the nodes of a body that is copied into a graph. */
+/* Renames the nodes of a body that is copied into a graph. */
 #include <string.h>
 
 #include "op/node_def.h"

@@ -8,9 +8,9 @@
 #include "op/node_def.h"
 
 enum {
-  LONGEST_STRING = 79, /* longer ones keep 10 characters at each end */
+  LONGEST_STRING = 79, /* of longer ones, 10 characters at each end are printed */
   KEPT_CHARACTERS = 10,
-  LONGEST_LIST = 14, /* longer ones keep 5 elements at each end */
+  LONGEST_LIST = 14, /* of longer ones, 5 elements at each end are printed */
   KEPT_ELEMENTS = 5,
   TENSOR_ELEMENTS = 3,
   MANY_ATTRS = 16,
@@ -20,7 +20,7 @@ enum {
 
 static void append_value(const AttrValue *value, int depth, StrBuf *out);
 
-/* A number that is no dtype prints nothing: so does TensorFlow. */
+/* An invalid dtype prints nothing, as in TensorFlow. */
 static void append_type(int type, StrBuf *out) {
   if (type == DT_INVALID || dtype_is_valid(type)) strbuf_append(out, dtype_enum_name(type));
 }
@@ -77,7 +77,7 @@ static int compare_names(const void *a, const void *b) {
   return strcmp(((const NamedValue *)a)->name, ((const NamedValue *)b)->name);
 }
 
-/* "a=1, b=2" in the order of names. Sorts `values`. */
+/* "a=1, b=2", sorted by name. Sorts `values`. */
 static void append_named(NamedValue *values, size_t count, int depth, StrBuf *out) {
   qsort(values, count, sizeof *values, compare_names);
   for (size_t i = 0; i < count; i++) {
@@ -88,7 +88,7 @@ static void append_named(NamedValue *values, size_t count, int depth, StrBuf *ou
   }
 }
 
-/* `few`, or memory for more; NULL (and the buffer failed) when there is none. */
+/* Returns `few`, or allocated memory if that is too small; NULL (and the buffer fails) when out of memory. */
 static NamedValue *named_values(NamedValue few[MANY_ATTRS], size_t count, StrBuf *out) {
   if (count <= MANY_ATTRS) return few;
   NamedValue *many = mem_alloc((int64_t)(count * sizeof *many));
@@ -108,7 +108,7 @@ static void append_func(const NameAttrList *func, int depth, StrBuf *out) {
   if (values != few) mem_free(values);
 }
 
-/* Element `i` of whichever field of the list is set. */
+/* Prints element `i` of the field that is set. */
 static void append_element(const AttrListValue *list, size_t i, int depth, StrBuf *out) {
   if (list->n_s > 0) {
     append_string(&list->s[i], out);

@@ -1,16 +1,16 @@
-/* The types of a node's inputs and outputs: what the args of its op become under its attrs. */
+/* The types of a node's inputs and outputs, from the args of its op and its attrs. */
 #include <inttypes.h>
 
 #include "op/node_def.h"
 
-/* More tensors on one node than any graph has; a number attr beyond it would only eat memory. */
+/* More tensors than a node of any real graph; limits the memory that a number attr can request. */
 enum { MAX_TENSORS = 1 << 20 };
 
-/* The tensors that one arg stands for. */
+/* The tensors of one arg. */
 typedef struct ArgTypes {
   int64_t count;
-  int type;                  /* of all of them, or */
-  const AttrListValue *list; /* of each */
+  int type;                  /* the type of all of them, or */
+  const AttrListValue *list; /* the type of each */
 } ArgTypes;
 
 static bool fail_on_arg(const char *what, const ArgDef *arg, Status *status) {
@@ -97,8 +97,7 @@ bool node_def_num_inputs(const NodeDef *node, const OpDef *op_def, int *num_inpu
   return count_tensors(node, op_def->input_arg, op_def->n_input_arg, num_inputs, status);
 }
 
-/* How many tensors one arg stands for, whatever their types: a node that lacks the type has ranges all the
- * same. */
+/* The number of tensors of an arg. It does not need types: a node without its type attr has ranges too. */
 static bool count_arg(const NodeDef *node, const ArgDef *arg, int64_t *count, Status *status) {
   *count = 1;
   if (arg->number_attr[0]) return resolve_count(node, arg, count, status);

@@ -1,4 +1,4 @@
-/* Attrs that an op does not declare: what a newer producer wrote into a graph. */
+/* Attrs that an op does not declare: a newer producer may have written them. */
 #include <string.h>
 
 #include "base/log.h"
@@ -7,13 +7,13 @@
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
-/* Hashes of "op attr", 0 where there is none yet: a table that takes no memory from anybody. */
+/* Hashes of "op attr", 0 for empty entries: a table in static memory. */
 enum { MAX_NOTED = 1000, SLOTS = 2048 };
 static Mutex lock = MUTEX_INIT;
 static uint64_t noted[SLOTS];
 static int num_noted;
 
-/* True once for every op and attr. */
+/* True on the first call for an op and attr. */
 static bool note(const char *op, const char *attr) {
   uint64_t hash = (hash_bytes(op, strlen(op)) * 31 + hash_bytes(attr, strlen(attr))) | 1;
   size_t slot = (size_t)(hash >> 32) % SLOTS;
@@ -43,7 +43,7 @@ static void log_attr(const NodeDef *node, const char *attr) {
 void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def) {
   size_t others = 0;
   for (size_t i = 0; i < node->n_attr; i++) others += node->attr[i]->key[0] != '_';
-  if (others <= op_def->n_attr) return; /* it has those of the op */
+  if (others <= op_def->n_attr) return; /* all attrs are the op's */
   for (size_t i = 0; i < node->n_attr; i++) {
     const char *attr = node->attr[i]->key;
     if (attr[0] != '_' && !op_def_attr(op_def, attr) && note(node->op, attr)) log_attr(node, attr);

@@ -1,12 +1,12 @@
-/* NodeDefs against their op: validation, and filling in and removing defaults. */
+/* Validates NodeDefs against their op, and adds and removes defaults. */
 #include <string.h>
 
 #include "base/string_map.h"
 #include "op/node_def_internal.h"
 #include "op/op_def_builder.h"
 
-/* The attrs of a node by name. A few are searched one by one; a map is made only for what no real graph
- * has. */
+/* The attrs of a node by name. A few are searched linearly; a map is made only for more attrs than real
+ * graphs have. */
 typedef struct AttrIndex {
   const NodeDef *node;
   StringMap map;
@@ -32,8 +32,8 @@ static const AttrValue *find_attr(const AttrIndex *index, const char *name) {
 
 /* --- validation --- */
 
-/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message wants; nothing when
- * memory runs out. */
+/* Appends "<separator>{{node n}}" and "<separator>Op<...>" in the order that a message needs; nothing when
+ * out of memory. */
 static bool append_node(const char *before, const NodeDef *node, Status *status) {
   StrBuf text = {0};
   node_def_format_for_error(node, &text);
@@ -70,8 +70,8 @@ static bool check_inputs(const NodeDef *node, int *num_data, Status *status) {
   return true;
 }
 
-/* The attr of the op that has the name of one before it, or NULL. Ops are registered without such; functions
- * come from outside. */
+/* An earlier attr of the op with the same name, or NULL. Registered ops have no such duplicates, but
+ * functions may. */
 static bool find_duplicate(const OpDef *op_def, const AttrDef **duplicate, Status *status) {
   StringMap seen = {0};
   bool ok = true, many = op_def->n_attr > SCAN_LIMIT;
@@ -102,7 +102,7 @@ static bool check_attrs(const AttrIndex *index, const OpDef *op_def, Status *sta
       num_missing++;
       continue;
     }
-    /* In the body of a function the value is known only when the function is instantiated. */
+    /* In a function's body, the value is known only when the function is instantiated. */
     if ((AttrKind)value->value_case == ATTR_PLACEHOLDER) continue;
     if (attr_value_validate(value, attr, status)) continue;
     append_node("\n\t; NodeDef: ", index->node, status);

@@ -7,7 +7,7 @@ typedef struct NamedClass {
   NodeClass node_class;
 } NamedClass;
 
-/* One list for each first character: an import asks for each of its nodes. */
+/* One list for each first character, because an import looks up each of its nodes. */
 static const NamedClass kC[] = {{"Case", NODE_CASE},
                                 {"Cast", NODE_CAST},
                                 {"Concat", NODE_CONCAT},

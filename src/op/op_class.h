@@ -1,9 +1,11 @@
-/* What a node is, as TensorFlow's Node::NodeClass: control flow, a constant, a call, the boundary of a body.
+/* The class of a node, like TensorFlow's Node::NodeClass: control flow, a constant, a call, a function's
+ * argument or result.
  *
- * The name of the op decides it, once for each op of a registry (op/op_registry.h). A node copies the class
- * of its op, so that passes ask graph/node_class.h and compare no names. The list has ops that are not built
- * in as well: a program may register its own Switch. An op for references (RefSwitch) has the class of the
- * plain op. */
+ * The name of the op determines the class, once for each op of a registry (op/op_registry.h). A node copies
+ * the class of its op, so that passes ask graph/node_class.h instead of comparing names. The list includes
+ * ops that are not built in: a program may register its own Switch. An op on references (RefSwitch) has the
+ * class of the plain op.
+ */
 #ifndef TFCORE_OP_OP_CLASS_H_
 #define TFCORE_OP_OP_CLASS_H_
 
@@ -24,13 +26,13 @@ enum {
   NODE_LOOP_COND,
   NODE_CONTROL_TRIGGER,
   NODE_NO_OP,
-  /* values that come from, or go to, somewhere else */
+  /* placeholders, sends and receives, handles */
   NODE_SEND,
   NODE_HOST_SEND,
   NODE_RECV,
   NODE_HOST_RECV,
   NODE_SESSION_HANDLE, /* GetSessionHandle, GetSessionTensor, DeleteSessionTensor */
-  NODE_KEY_COUNTER,    /* StatelessRandomGetKeyCounter: the device decides */
+  NODE_KEY_COUNTER,    /* StatelessRandomGetKeyCounter: the result depends on the device */
   NODE_PLACEHOLDER,
   NODE_PLACEHOLDER_WITH_DEFAULT,
   NODE_FAKE_PARAM,
@@ -50,11 +52,11 @@ enum {
   NODE_CONCAT_V2,
   NODE_STRIDED_SLICE,
   /* calls of functions */
-  NODE_FUNCTION,         /* the op is a function of a library: no name has this class */
+  NODE_FUNCTION,         /* a call of a library function; not determined by the name */
   NODE_PARTITIONED_CALL, /* also StatefulPartitionedCall: attr `f` names the function */
   NODE_REMOTE_CALL,
   NODE_SYMBOLIC_GRADIENT,
-  NODE_IF, /* If, Case and While: also the stateless ones */
+  NODE_IF, /* If, Case and While include the stateless variants */
   NODE_CASE,
   NODE_WHILE,
   NODE_FOR,
@@ -66,7 +68,7 @@ static inline bool node_class_has_no_kernel(NodeClass c) {
   return c >= NODE_SWITCH && c <= NODE_CONTROL_TRIGGER;
 }
 
-/* For those who have a NodeDef and no node. NODE_OTHER for every name that is not in the list. */
+/* For code that has a NodeDef but no node. NODE_OTHER for names that are not in the list. */
 NodeClass node_class_of_op(const char *op);
 
 #endif

@@ -1,12 +1,12 @@
-/* How an op may change from one version to the next, so that graphs made with the old one still load and mean
- * the same. */
+/* The allowed changes of an op from one version to the next: old graphs must still load and mean the same. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
-/* A default may not stand for more inputs or outputs than this: signatures are written out. */
+/* The limit for defaults that determine the number of inputs or outputs, because signatures are written out.
+ */
 enum { MAX_ARGS_OF_A_DEFAULT = 1 << 20 };
 
 static bool values_equal(const AttrValue *a, const AttrValue *b) {
@@ -90,20 +90,19 @@ bool attr_def_compatible(const AttrDef *from, const AttrDef *to, Status *status)
 
 /* --- signatures --- */
 
-/* The args of an op as a node of the old op sees them: attrs that the old op has stand by their names, those
- * that were added by their defaults. Two versions of an op fit when these texts are the same. */
+/* The args of an op as text, from the view of a node of the old op: attrs of the old op appear by name, added
+ * attrs by their defaults. Two versions are compatible when these texts are equal. */
 typedef struct Signature {
   const OpDef *old_op, *new_op;
   StrBuf text;
-  StrBuf refs; /* per entry of the text 'r' or '-' */
+  StrBuf refs; /* per entry of the text: 'r' for a reference, else '-' */
 } Signature;
 
 static bool is_old(const Signature *signature, const char *attr) {
   return op_def_attr(signature->old_op, attr) != NULL;
 }
 
-/* The default of an attr that was added; NULL when there is none, as only an OpDef that is not valid
- * has it. */
+/* The default of an added attr; NULL if there is none, which only an invalid OpDef allows. */
 static const AttrValue *added_default(const Signature *signature, const char *name) {
   const AttrDef *attr = op_def_attr(signature->new_op, name);
   return attr ? attr->default_value : NULL;
@@ -169,7 +168,7 @@ static bool compare_signatures(const Signature *from, const Signature *to, bool 
     return status_invalid(status, "%s signature mismatch '%s' vs. '%s'", what, before, now);
   const char *refs_before = strbuf_text(&from->refs), *refs_now = strbuf_text(&to->refs);
   for (int i = 0; refs_before[i] && refs_now[i]; i++) {
-    /* An op may ask for less of its inputs and give more with its outputs. */
+    /* A new version may require less of its inputs and promise more of its outputs. */
     if (refs_before[i] == refs_now[i] || refs_now[i] == (outputs ? 'r' : '-')) continue;
     return status_invalid(status,
                           outputs ? "Output %d changed from ref to non-ref"

@@ -20,7 +20,7 @@ static bool take_ref_open(const char **at) {
   return true;
 }
 
-/* The X of "Ref(X)": a type, an attr, or a number attr times either. */
+/* Parses the X of "Ref(X)": a type, an attr, or a number attr times either. */
 static bool take_name_and_blanks(const char **at, Str *name) {
   if (!spec_take_identifier(at, false, name)) return false;
   spec_skip_blanks(at);
@@ -36,7 +36,7 @@ static bool take_times(const char **at, Str *name) {
   return true;
 }
 
-/* Attrs that give the number of tensors of an arg are at least 1, unless the op says otherwise. */
+/* Attrs for the number of tensors are at least 1, unless the spec has another minimum. */
 static void set_default_minimum(const OpDef *op_def, const char *name) {
   AttrDef *attr = find_attr(op_def, str_of(name));
   if (attr && !attr->has_minimum) {
@@ -123,8 +123,8 @@ void spec_parse_arg(SpecParser *parser, const char *spec, bool is_output) {
   } else if (arg->type_list_attr[0]) {
     set_default_minimum(parser->op_def, arg->type_list_attr);
   }
-  /* An op that names a resource works on it; one that gets the type from an attr only passes the handle
-   * on. */
+  /* An op with a resource arg is stateful; an op that gets the type from an attr only passes the handle on.
+   */
   if ((int)arg->type == DT_RESOURCE) parser->op_def->is_stateful = true;
 }
 
@@ -133,7 +133,7 @@ void spec_parse_control_output(SpecParser *parser, const char *spec) {
   parser->spec = spec;
   const char *at = spec;
   Str name;
-  /* As in TensorFlow what follows the name is not looked at. */
+  /* The text after the name is ignored, as in TensorFlow. */
   if (!spec_take_identifier(&at, false, &name)) {
     spec_error(parser, "Trouble parsing 'name:'");
     return;

@@ -2,22 +2,22 @@
 #include "base/alloc.h"
 #include "op/op_def_internal.h"
 
-/* What an attr can hold. `field` is the field of AttrValue that a default in text format is read into. */
+/* The attr types. `field` is the field of AttrValue that a default in text format is parsed into. */
 typedef struct BaseType {
   const char *name, *list_name, *field;
 } BaseType;
 
-/* Types are recognised by prefix, in this order. */
+/* Types are recognised by their prefix, in this order. */
 static const BaseType kBaseTypes[] = {
     {"string", "list(string)", "s"},      {"int", "list(int)", "i"},      {"float", "list(float)", "f"},
     {"bool", "list(bool)", "b"},          {"type", "list(type)", "type"}, {"shape", "list(shape)", "shape"},
     {"tensor", "list(tensor)", "tensor"}, {"func", "list(func)", "func"},
 };
 enum { NUM_BASE_TYPES = sizeof kBaseTypes / sizeof kBaseTypes[0], BASE_STRING = 0, BASE_TYPE = 4 };
-/* Any type at all; has no default because there is no field to read it into. */
+/* Any type; has no default because it has no field. */
 static const BaseType kAnyType = {"any", "list(any)", NULL};
 
-/* Sets of types with a name, in the order in which TensorFlow 1.x lists them in its OpDefs. */
+/* Named sets of types, in the order in which TensorFlow 1.x lists them in its OpDefs. */
 static const int kNumberTypes[] = {
     DT_FLOAT,  DT_DOUBLE, DT_INT32,    DT_UINT8,  DT_INT16,      DT_INT8, DT_COMPLEX64, DT_INT64,  DT_QINT8,
     DT_QUINT8, DT_QINT32, DT_BFLOAT16, DT_UINT16, DT_COMPLEX128, DT_HALF, DT_UINT32,    DT_UINT64,
@@ -42,7 +42,7 @@ static const TypeSet kTypeSets[] = {
     TYPE_SET("quantizedtype", kQuantizedTypes),
     TYPE_SET("realnumbertype", kRealNumberTypes),
     TYPE_SET("realnumerictype", kRealNumberTypes),
-    TYPE_SET("realnumberictype", kRealNumberTypes), /* how TensorFlow spells it outside of braces */
+    TYPE_SET("realnumberictype", kRealNumberTypes), /* TensorFlow's spelling outside of braces */
 };
 enum { NUM_TYPE_SETS = sizeof kTypeSets / sizeof kTypeSets[0] };
 
@@ -67,8 +67,8 @@ static void set_allowed(SpecParser *parser, AttrDef *attr, AttrValue *allowed) {
   if (!allowed) parser->out_of_memory = true;
 }
 
-/* After an element of a list in braces: true when another one follows, false at the end or (with *ok false)
- * at an error. */
+/* After an element of a list in braces: true if another one follows, false at the end or (with *ok false) at
+ * an error. */
 static bool take_separator(SpecParser *parser, const char **at, const char *elements, bool *ok) {
   if (spec_take(at, ",")) {
     spec_skip_blanks(at);
@@ -112,7 +112,7 @@ static bool add_unescaped(SpecParser *parser, StringList *list, Str quoted) {
   return true;
 }
 
-/* Behind "{": quoted strings up to and including "}". */
+/* After "{": quoted strings up to and including "}". */
 static bool parse_allowed_strings(SpecParser *parser, const char **at, AttrDef *attr) {
   StringList list = {0};
   bool ok = true;
@@ -141,7 +141,7 @@ static bool add_named_types(SpecParser *parser, TypeList *list, Str name) {
   return false;
 }
 
-/* Behind "{": names of types and of sets of types up to and including "}". */
+/* After "{": names of types and of sets of types up to and including "}". */
 static bool parse_allowed_types(SpecParser *parser, const char **at, AttrDef *attr) {
   TypeList list = {0};
   bool ok = true;
@@ -184,7 +184,7 @@ static const BaseType *parse_base_type(SpecParser *parser, const char **at, Attr
   return parse_allowed_types(parser, at, attr) ? &kBaseTypes[BASE_TYPE] : NULL;
 }
 
-/* Blanks, an int64, blanks. */
+/* Parses blanks, an int64, blanks. */
 static bool take_int64(const char **at, int64_t *value) {
   const char *p = *at;
   spec_skip_blanks(&p);
@@ -203,8 +203,8 @@ static bool take_int64(const char **at, int64_t *value) {
   return true;
 }
 
-/* "[a, b]" as the text of a list message; an empty list is not asked of the text format, which has no
- * "[]". */
+/* Rewrites "[a, b]" as the text of a list message. The text format has no "[]", so an empty list is handled
+ * here. */
 static bool parse_list_default(SpecParser *parser, const BaseType *base, Str text, AttrValue *value) {
   while (text.length > 0 && spec_is_blank(text.data[text.length - 1])) text.length--;
   if (text.length < 2 || text.data[0] != '[' || text.data[text.length - 1] != ']') return false;
@@ -282,7 +282,7 @@ void spec_parse_attr(SpecParser *parser, const char *spec) {
     }
     spec_skip_blanks(&at);
   }
-  /* Never written to and never freed alone, so the message may point to static text. */
+  /* Immutable and never freed alone, so the message may point to static text. */
   attr->type = (char *)(is_list ? base->list_name : base->name);
 
   if ((is_list || strcmp(base->name, "int") == 0) && spec_take(&at, ">=")) {

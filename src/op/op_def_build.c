@@ -1,5 +1,5 @@
-/* From specs to an OpDef: the order of parsing, the collected errors, and the builder that takes specs one by
- * one. */
+/* Builds an OpDef from specs: the order of parsing, the collected errors, and the builder that takes specs
+ * one by one. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +84,7 @@ char *spec_copy(SpecParser *parser, Str text) {
   return (char *)protobuf_c_empty_string;
 }
 
-/* --- one spec alone --- */
+/* --- a single spec --- */
 
 bool op_def_parse_attr(const char *spec, bool allow_any, OpDef *op_def, Arena *arena, Status *status) {
   SpecParser parser = {.op_def = op_def, .arena = arena, .allow_attr_type_any = allow_any};
@@ -102,7 +102,7 @@ bool op_def_parse_arg(const char *spec, bool is_output, OpDef *op_def, Arena *ar
 
 static void set_flags(SpecParser *parser, const OpDefSpec *spec) {
   OpDef *op_def = parser->op_def;
-  op_def->is_stateful |= spec->is_stateful; /* an argument may have said so already */
+  op_def->is_stateful |= spec->is_stateful; /* an argument may have set it already */
   op_def->is_commutative = spec->is_commutative;
   op_def->is_aggregate = spec->is_aggregate;
   op_def->is_distributed_communication = spec->is_distributed_communication;
@@ -119,7 +119,7 @@ static void set_flags(SpecParser *parser, const OpDefSpec *spec) {
   op_def->deprecation = deprecation;
 }
 
-/* `earlier_errors` (may be NULL) were found before the specs are looked at. */
+/* `earlier_errors` (may be NULL) come before the errors of the specs. */
 static bool build(const OpDefSpec *spec, const char *earlier_errors, Arena *arena, OpDef **out,
                   Status *status) {
   static const char *const kNone[] = {NULL};
@@ -128,7 +128,7 @@ static bool build(const OpDefSpec *spec, const char *earlier_errors, Arena *aren
   SpecParser parser = {.op_def = op_def, .arena = arena, .allow_attr_type_any = spec->allow_attr_type_any};
   if (earlier_errors) strbuf_append(&parser.errors, earlier_errors);
   op_def->name = spec_copy(&parser, str_of(spec->name));
-  /* Args refer to attrs, and the documentation to both. */
+  /* Args refer to attrs, and the documentation refers to both. */
   for (const char *const *p = spec->attrs ? spec->attrs : kNone; *p; p++) spec_parse_attr(&parser, *p);
   for (const char *const *p = spec->inputs ? spec->inputs : kNone; *p; p++)
     spec_parse_arg(&parser, *p, false);
@@ -157,7 +157,7 @@ struct OpDefBuilder {
   OpDefSpec spec;
   ShapeFn shape;
   struct {
-    char **texts; /* without the NULL at the end, which is added last */
+    char **texts; /* without the final NULL, which is added last */
     size_t count;
   } specs[NUM_SPEC_KINDS];
   const char *errors; /* NULL: none */

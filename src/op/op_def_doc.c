@@ -7,7 +7,7 @@ typedef struct Lines {
   int64_t count, capacity;
 } Lines;
 
-/* Splits at newlines; trailing blanks of every line are dropped. */
+/* Splits at newlines and drops trailing blanks of every line. */
 static bool split(const char *text, Lines *out) {
   for (;;) {
     if (!mem_grow((void **)&out->lines, &out->capacity, out->count + 1, sizeof *out->lines)) return false;
@@ -20,11 +20,11 @@ static bool split(const char *text, Lines *out) {
   }
 }
 
-/* Whether a line starts with "name:". `rest` is what follows. */
+/* Whether a line starts with "name:". `rest` receives the text after it. */
 static bool starts_block(Str line, Str *name, Str *rest) {
   const char *at = line.data;
   if (!spec_take_name_and_colon(&at, false, name)) return false;
-  /* Names, colons and blanks never run past the end of a line, except blanks into the next one. */
+  /* Names, colons and blanks do not extend past the end of a line, except blanks into the next one. */
   const char *end = line.data + line.length;
   if (name->data + name->length >= end) return false;
   if (at > end) at = end;
@@ -44,7 +44,7 @@ static size_t indent_of(Str line) {
   return indent;
 }
 
-/* Lines [begin, end) without blank ones at the end, `indent` characters cut from each. */
+/* Joins lines [begin, end) without trailing blank lines, with `indent` characters removed from each. */
 static void append_lines(const Lines *doc, int64_t begin, int64_t end, size_t indent, bool after_text,
                          StrBuf *out) {
   for (int64_t i = begin; i < end; i++) {
@@ -61,7 +61,7 @@ static char *take_text(SpecParser *parser, StrBuf *text) {
   return copy;
 }
 
-/* The description field of the attr or arg of that name. */
+/* The description field of the attr or arg with that name. */
 static char **find_description(OpDef *op_def, Str name) {
   for (size_t i = 0; i < op_def->n_input_arg; i++) {
     if (str_equal_text(name, op_def->input_arg[i]->name)) return &op_def->input_arg[i]->description;
@@ -75,7 +75,8 @@ static char **find_description(OpDef *op_def, Str name) {
   return NULL;
 }
 
-/* "name: text" in line `begin`, continued up to `end`. The continuation loses its common indent. */
+/* Parses "name: text" in line `begin`, continued up to `end`. Removes the common indent of the continuation.
+ */
 static bool parse_block(SpecParser *parser, const Lines *doc, int64_t begin, int64_t end, StrBuf *text) {
   Str name, first;
   if (!starts_block(doc->lines[begin], &name, &first)) return false;

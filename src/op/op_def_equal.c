@@ -25,7 +25,7 @@ static const AttrDef *find(AttrDef *const *attrs, size_t count, const char *name
 bool attr_defs_equal(AttrDef *const *a, size_t num_a, AttrDef *const *b, size_t num_b) {
   if (num_a != num_b) return false;
   for (size_t i = 0; i < num_a; i++) {
-    /* As a rule the order is the same, and nothing has to be searched. */
+    /* Usually the order is the same, and no search is needed. */
     const AttrDef *match = strcmp(a[i]->name, b[i]->name) == 0 ? b[i] : find(b, num_b, a[i]->name);
     if (!match || !attr_def_equal(a[i], match)) return false;
   }

@@ -1,10 +1,10 @@
-/* An OpDef in one line, as TensorFlow prints it. */
+/* Prints an OpDef in one line, as TensorFlow does. */
 #include <inttypes.h>
 
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
-/* An arg whose type is a list attr prints no type: so does TensorFlow. */
+/* An arg whose type is a list attr prints no type, as in TensorFlow. */
 static void append_args(ArgDef *const *args, size_t count, StrBuf *out) {
   for (size_t i = 0; i < count; i++) {
     const ArgDef *arg = args[i];

@@ -9,7 +9,7 @@ static int hex_digit(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/* One escape: `at` stands behind the backslash, and moves behind what belongs to it. The start is kept for
+/* Decodes one escape: `at` is after the backslash, and is moved past the escape. Keeps its start for
  * messages. */
 typedef struct Escape {
   const char *start, *at, *end;
@@ -91,7 +91,7 @@ static bool take_rune(Escape *escape, char *out, int *length) {
   return true;
 }
 
-/* Writes at most four bytes, never more than the escape has itself. */
+/* Writes at most four bytes, and never more than the length of the escape. */
 static bool take_escape(Escape *escape, char *out, int *length) {
   static const char kLetters[] = "abfnrtv\\?'\"", kMeant[] = "\a\b\f\n\r\t\v\\?'\"";
   *length = 1;

@@ -20,7 +20,7 @@ static bool invalid(const OpDef *op_def, Status *status, const char *format, ...
   return false;
 }
 
-/* [A-Z][A-Za-z0-9_]*, several of them joined by '>'. */
+/* [A-Z][A-Za-z0-9_]*, or several of them joined by '>'. */
 static bool name_is_camel_case(const char *name) {
   do {
     if (!spec_is_letter(*name) || spec_is_lower(*name)) return false;
@@ -76,7 +76,7 @@ static bool check_attr(const OpDef *op_def, const AttrDef *attr, Status *status)
   TRY(check_attr_type(op_def, attr, &is_list, status));
   TRY(check_attr_minimum(op_def, attr, is_list, status));
   if (attr->allowed_values) {
-    char list_type[32]; /* the type has passed: the longest is "list(string)" */
+    char list_type[32]; /* the type is valid: the longest is "list(string)" */
     snprintf(list_type, sizeof list_type, is_list ? "%s" : "list(%s)", attr->type);
     if (!attr_value_has_type(attr->allowed_values, list_type, status)) {
       return status_append(status, "\n\t for attr '%s' in Op '%s'", attr->name, op_def->name);
@@ -90,14 +90,14 @@ static bool check_attr(const OpDef *op_def, const AttrDef *attr, Status *status)
 
 /* --- args --- */
 
-/* An arg and how messages call it. */
+/* An arg and its name in messages. */
 typedef struct ArgCheck {
   const OpDef *op_def;
   const ArgDef *arg;
   const char *direction; /* "input", "output" */
 } ArgCheck;
 
-/* The attr that an arg refers to for its length or type, which must have the given type. */
+/* The attr, of the given type, that an arg refers to for its length or type. */
 static bool check_reference(const ArgCheck *check, const char *attr_name, const char *used_as,
                             const char *type, const AttrDef **attr, Status *status) {
   *attr = op_def_attr(check->op_def, attr_name);

@@ -1,11 +1,10 @@
-/* From what a registration says to an OpDef, and from an OpDef that was made at run time to a registration.
- * For op_registry.c. */
+/* Converts a registration to an OpDef, and an OpDef made at run time to a registration. For op_registry.c. */
 #ifndef TFCORE_OP_OP_REGISTRATION_H_
 #define TFCORE_OP_OP_REGISTRATION_H_
 
 #include "op/op_registry.h"
 
-/* Parses and validates the specs; the OpDef is in `arena`, where a failure may leave something. */
+/* Parses and validates the specs; the OpDef is in `arena`. A failure may leave memory there. */
 MUST_CHECK bool op_registration_parse(const OpRegistration *registration, Arena *arena, OpDef **op_def,
                                       Status *status);
 /* A registration without specs and kernels, in `arena`, for an op that a factory described. NULL with status

@@ -21,30 +21,29 @@ typedef struct Deferred {
 /* A deferred registration that failed. */
 typedef struct Failure {
   struct Failure *next;
-  const char *name; /* NULL: not known */
+  const char *name; /* NULL: unknown */
   Code code;
   const char *message;
 } Failure;
 
-/* Ops of tables wait for two things: to be parsed (`op.def` is NULL until then), and to be registered, if
- * that is ever asked for. */
+/* An op of a table is parsed on demand (`op.def` is NULL before), and, separately, registered on demand. */
 typedef struct Entry {
   Op op; /* first: an Op is its Entry */
   bool is_pending;
 } Entry;
 
-/* Guarded by `lock`, all of it. An Op that was handed out does not change or move until the registry is
+/* Everything is guarded by `lock`. An Op that was returned does not change or move until the registry is
  * cleared. */
 struct OpRegistry {
   Mutex lock;
-  Arena *arena;  /* of entries, OpDefs and failures; NULL while there are none */
-  StringMap map; /* name -> Entry; the order of its entries is the order of registration */
+  Arena *arena;  /* of entries, OpDefs and failures; NULL while it is not needed */
+  StringMap map; /* name -> Entry; iterates in order of registration */
   int64_t num_pending;
   Deferred *deferred;
   int64_t num_deferred, deferred_capacity;
-  bool is_initialized; /* registrations are not deferred any more */
+  bool is_initialized; /* registrations are no longer deferred */
   Failure *failures, **last_failure;
-  bool failure_was_lost; /* there was no memory to remember one */
+  bool failure_was_lost; /* out of memory while remembering one */
   OpWatcher watcher;
   void *watcher_arg;
   OpValidator validator;
@@ -56,7 +55,7 @@ static OpRegistry global_registry = {.lock = MUTEX_INIT};
 static void lock(OpRegistry *registry) { mutex_lock(&registry->lock); }
 static void unlock(OpRegistry *registry) { mutex_unlock(&registry->lock); }
 
-/* --- a registry's life --- */
+/* --- creating and freeing --- */
 
 OpRegistry *op_registry_global(void) { return &global_registry; }
 
@@ -114,7 +113,7 @@ static bool has_arena(OpRegistry *registry, Status *status) {
   return registry->arena || status_oom(status, "the op registry");
 }
 
-/* Puts a new op into the map. What it takes of the arena stays there after an error. */
+/* Adds a new op to the map. After an error, its memory stays in the arena. */
 static bool insert(OpRegistry *registry, const OpRegistration *registration, const OpDef *op_def, Entry **out,
                    Status *status) {
   TRY(has_arena(registry, status));
@@ -131,8 +130,7 @@ static bool refuse_known_name(const OpRegistry *registry, const char *name, Stat
          status_set(status, CODE_ALREADY_EXISTS, "Op with name %s", name);
 }
 
-/* Parses an op's specs unless that was done. A failure leaves nothing behind and is found again the next
- * time. */
+/* Parses an op's specs unless that was done. A failure changes nothing and is repeated by the next call. */
 static bool complete(OpRegistry *registry, Entry *entry, Status *status) {
   if (entry->op.def) return true;
   ArenaMark mark = arena_mark(registry->arena);
@@ -147,7 +145,7 @@ static bool complete(OpRegistry *registry, Entry *entry, Status *status) {
 
 /* --- registration --- */
 
-/* What the outcome of a registration is in the end. */
+/* The final outcome of a registration. */
 static bool tell_watcher(const OpRegistry *registry, bool ok, const OpDef *op_def, Status *status) {
   if (!registry->watcher) return ok;
   Status outcome;
@@ -169,7 +167,7 @@ static bool make(OpRegistry *registry, const Deferred *what, OpRegistrationData 
   return registration && insert(registry, registration, data->op_def, &entry, status);
 }
 
-/* TensorFlow's RegisterAlreadyLocked. What a failure leaves in the arena is the caller's to give back. */
+/* TensorFlow's RegisterAlreadyLocked. After a failure, the caller rolls back the arena. */
 static bool run_factory(OpRegistry *registry, const Deferred *what, OpRegistrationData *data,
                         Status *status) {
   *data = (OpRegistrationData){0};
@@ -195,8 +193,7 @@ static bool report_failure(const Failure *failure, Status *status) {
   return status_set(status, failure->code, "%s", failure->message);
 }
 
-/* Makes registrations of what stands in tables. Stops only when there is no memory, to go on there the next
- * time. */
+/* Registers the ops of tables. Stops only when out of memory, and then continues there the next time. */
 static bool register_tables(OpRegistry *registry, Status *status) {
   for (int64_t i = 0; registry->num_pending > 0 && i < registry->map.num_entries; i++) {
     Entry *entry = registry->map.entries[i].key ? registry->map.entries[i].value : NULL;
@@ -211,7 +208,7 @@ static bool register_tables(OpRegistry *registry, Status *status) {
   return true;
 }
 
-/* True when this was the call that ended the deferral. */
+/* True for the call that ended the deferral. */
 static bool end_deferral(OpRegistry *registry) {
   if (registry->is_initialized) return false;
   registry->is_initialized = true;
@@ -226,7 +223,7 @@ static bool end_deferral(OpRegistry *registry) {
     }
     drop(&registry->deferred[i]);
   }
-  registry->num_deferred = 0; /* their arguments are gone */
+  registry->num_deferred = 0; /* their arguments were freed */
   drop_deferred(registry);
   return true;
 }
@@ -314,7 +311,7 @@ bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *ta
     entry->is_pending = true;
     registry->num_pending++;
   }
-  /* All or nothing: what was added stands last. */
+  /* All or nothing: the added entries are the last ones. */
   for (int64_t i = registry->map.num_entries; !ok && registry->map.count > count_before;) {
     const char *name = registry->map.entries[--i].key;
     if (!name) continue;
@@ -381,7 +378,7 @@ static bool not_found(const OpRegistry *registry, const char *name, Status *stat
                     name);
 }
 
-/* Without the lock, since the validator may look at the ops. */
+/* Without the lock, because the validator may look up ops. */
 static bool validate(OpRegistry *registry, OpValidator validator, void *arg, Status *status) {
   if (!validator || validator(arg, registry, status)) return true;
   lock(registry);

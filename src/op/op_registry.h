@@ -1,4 +1,4 @@
-/* Ops: what an OpRegistration says in the family files under ops/, and the registry that finds an op by name.
+/* Ops: the OpRegistrations in the family files under ops/, and the registry that finds an op by name.
  *
  * A family file holds everything about an op in one place:
  *
@@ -12,12 +12,12 @@
  *       .kernels = {{DT_FLOAT, elementwise_unary, relu_f32}, {DT_DOUBLE, elementwise_unary, relu_f64}},
  *   };
  *
- * Specs are in the language of TensorFlow's REGISTER_OP, verbatim (op/op_def_builder.h). They are parsed when
- * an op is first looked up, so a table of hundreds of ops costs nothing at start-up. Shape functions are
- * explained in op/shape_inference.h, kernels in op/kernel.h, the language of gradients in
- * function/text/function_text.h. The build looks for `const OpRegistration kOpName` at the beginning of lines
- * and makes the table of all ops. Ops are also described at run time (op_registry_register), and kernels
- * registered then (op/kernel_registry.h). */
+ * Specs are in the language of TensorFlow's REGISTER_OP (op/op_def_builder.h). They are parsed when an op is
+ * first looked up, so a table of hundreds of ops costs nothing at start-up. op/shape_inference.h explains
+ * shape functions, op/kernel.h kernels, and function/text/function_text.h the language of gradients. The
+ * build finds `const OpRegistration kOpName` at the beginning of lines and generates the table of all ops.
+ * Ops and kernels can also be registered at run time (op_registry_register, op/kernel_registry.h).
+ */
 #ifndef TFCORE_OP_OP_REGISTRY_H_
 #define TFCORE_OP_OP_REGISTRY_H_
 
@@ -28,8 +28,8 @@
 
 enum { OP_MAX_ARGS = 24, OP_MAX_ATTRS = 32, OP_MAX_KERNELS = 24 };
 
-/* What the gradient is wanted of: a node, and at which of its outputs a gradient arrives (`flows[i]`; NULL:
- * at all). Where none does, the argument is zero and the text need not look at it. */
+/* The request for a gradient: a node, and the outputs at which a gradient arrives (`flows[i]`; NULL: at all).
+ * At the other outputs the gradient argument is zero, and the text may ignore it. */
 typedef struct GradientRequest {
   const NodeDef *node;
   const bool *flows;
@@ -37,24 +37,22 @@ typedef struct GradientRequest {
 
 /* Writes the gradient function of one node as function text (function/text/function_text.h): a complete
  * function whose arguments are the node's inputs followed by one gradient per output, and whose results are
- * one gradient per input.
- * `$T` and the like in it are bound from the node's attrs. For gradients that depend on attr values, input
- * counts, or on where gradients arrive. */
+ * one gradient per input. Placeholders such as `$T` are bound to the node's attrs. Used when the text depends
+ * on attr values, input counts, or the outputs at which gradients arrive. */
 typedef bool (*GradientFn)(const GradientRequest *request, StrBuf *text, Status *status);
 
-/* `.gradient = NO_GRADIENT` says that no gradient flows through the op (integer results, comparisons,
- * state). */
+/* `.gradient = NO_GRADIENT`: no gradient flows through the op (integer results, comparisons, state). */
 extern const char NO_GRADIENT[];
-/* `.gradient = FUNCTIONAL_GRADIENT`: it follows from the gradients of the functions that the op
- * calls (gradient/branch_gradient.c, gradient/loop_gradient.c, gradient/map_gradient.c). */
+/* `.gradient = FUNCTIONAL_GRADIENT`: it is derived from the gradients of the functions that the op calls
+ * (gradient/branch_gradient.c, gradient/loop_gradient.c, gradient/map_gradient.c). */
 extern const char FUNCTIONAL_GRADIENT[];
 
-/* A kernel for one element type. Kernels that differ in a constant only, or in an inner loop, share `compute`
- * and differ in `data`: what `compute` finds in its context. */
+/* A kernel for one element type. Kernels that differ only in a constant or an inner loop share `compute` and
+ * differ in `data`, which `compute` finds in its context. */
 typedef struct KernelEntry {
-  DataType type; /* value of the op's first attr of kind `type`; DT_INVALID: any type, or the op has none */
+  DataType type; /* value of the op's first attr of kind `type`; DT_INVALID: any type, or no such attr */
   KernelComputeFn compute;
-  const void *data; /* a constant or a function, as `compute` takes it; may be NULL */
+  const void *data; /* a constant or a function, as `compute` expects it; may be NULL */
 } KernelEntry;
 
 typedef struct OpRegistration {
@@ -66,9 +64,9 @@ typedef struct OpRegistration {
   int deprecated_version; /* 0: not deprecated */
   const char *deprecation_explanation;
   ShapeFn shape;
-  /* what the shape function finds in its context; for functions that come from outside */
+  /* InferenceContext.shape_data; for ops registered at run time */
   const void *shape_data;
-  const char *gradient; /* function text, or NO_GRADIENT; NULL: none is known, or gradient_fn writes it */
+  const char *gradient; /* function text, or NO_GRADIENT; NULL: none, or gradient_fn writes it */
   GradientFn gradient_fn;
   int64_t state_size;          /* bytes of kernel state, zeroed before construct */
   KernelConstructFn construct; /* may be NULL */
@@ -76,111 +74,108 @@ typedef struct OpRegistration {
   KernelEntry kernels[OP_MAX_KERNELS];
 } OpRegistration;
 
-/* A registered op: its definition and where it came from. Lives as long as its registry, and does not
- * change. */
+/* A registered op: its definition and its registration. Immutable, and lives as long as its registry. */
 typedef struct Op {
   const OpDef *def;
   const OpRegistration
-      *registration;    /* never NULL; that of an op described at run time lists no specs and no kernels */
-  NodeClass node_class; /* of the nodes that have this op */
+      *registration;    /* never NULL; for an op described at run time, without specs and kernels */
+  NodeClass node_class; /* the class of the nodes with this op */
 } Op;
 
-/* Ops by name. All functions are thread-safe. As TensorFlow's OpRegistry, a registry begins by putting
- * registrations off: factories wait until somebody looks at the ops, and are run at once from then on. Where
- * TensorFlow would end the process because one fails, the registry goes on without it and remembers: the
- * look-up of that name and op_registry_process_registrations report the error until
- * op_registry_clear_deferred.
+/* Ops by name. All functions are thread-safe. Like TensorFlow's OpRegistry, a new registry defers
+ * registrations: factories wait until an op is looked up, and from then on run at once. Where TensorFlow
+ * would abort because one fails, the registry continues without that op and remembers the error: the look-up
+ * of that name and op_registry_process_registrations report it until op_registry_clear_deferred.
  *
- * Tables of registrations are known by name from the start and parsed op by op when they are looked up. Only
- * a watcher and op_registry_process_registrations make registrations like others of them.
+ * Ops of tables are known by name from the start and parsed one by one when they are looked up. They count as
+ * registrations only for a watcher and for op_registry_process_registrations.
  */
 typedef struct OpRegistry OpRegistry;
 
-/* The registry of the process: what graphs use unless they are told otherwise. Never NULL. */
+/* The registry of the process, the default for graphs. Never NULL. */
 OpRegistry *op_registry_global(void);
 OpRegistry *op_registry_new(void); /* NULL when out of memory */
-/* Frees the registry with all its ops; graphs that use it must be gone. NULL is fine. Not for the global one:
- * op_registry_clear. */
+/* Frees the registry with all its ops; graphs that use it must have been freed. NULL is fine. For the global
+ * registry use op_registry_clear. */
 void op_registry_free(OpRegistry *registry);
-/* Frees all ops, factories and memories of errors, and forgets watcher and validator: the registry is
- * as new. */
+/* Frees all ops, factories and remembered errors, and removes watcher and validator, so that the registry is
+ * like new. */
 void op_registry_clear(OpRegistry *registry);
 
 /* --- registering --- */
 
-/* Adds a table of registrations (sorted by name or not), all of them or none. Specs are not parsed yet; the
- * table must stay alive. Adding the same table again does nothing. */
+/* Adds all registrations of a table (in any order), or none. Specs are not parsed yet; the table must stay
+ * alive. Adding the same table again does nothing. */
 MUST_CHECK bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count,
                                       Status *status);
-/* Parses, validates (op_def_validate) and adds one op at once. ALREADY_EXISTS "Op with name Foo". */
+/* Parses, validates (op_def_validate) and adds one op immediately. ALREADY_EXISTS "Op with name Foo". */
 MUST_CHECK bool op_registry_add(OpRegistry *registry, const OpRegistration *registration, Status *status);
 
-/* An op described at run time, as a factory fills it in. */
+/* An op described at run time; a factory fills it in. */
 typedef struct OpRegistrationData {
-  OpDef *op_def; /* in the factory's arena */
-  const char
-      *name;     /* for a factory that fails before it has an OpDef: whose look-up reports it; may be NULL */
-  ShapeFn shape; /* may be NULL */
-  const void *shape_data; /* InferenceContext.shape_data of its runs; lives as long as the registry (in the
-                             arena, say) */
-  const char *gradient;   /* function text, which is copied; NO_GRADIENT; or NULL */
+  OpDef *op_def;    /* allocated in the factory's arena */
+  const char *name; /* for a factory that fails before it has an OpDef: the look-up of this name reports the
+                     * error; may be NULL */
+  ShapeFn shape;    /* may be NULL */
+  const void *shape_data; /* InferenceContext.shape_data; must live as long as the registry, for example in
+                           * the arena */
+  const char *gradient;   /* function text, which is copied; or NO_GRADIENT; or NULL */
 } OpRegistrationData;
 
-/* Fills in `data`, which was zeroed. What lives in `arena` lives as long as the op. Runs while the registry
- * is locked: it must not call the registry. */
+/* Fills in `data`, which was zeroed. `arena` lives as long as the op. The registry is locked meanwhile, so
+ * the factory must not call it. */
 typedef bool (*OpFactory)(void *arg, Arena *arena, OpRegistrationData *data, Status *status);
 
-/* TensorFlow's Register: runs the factory, validates the OpDef and adds the op, now or when the deferred ones
- * are processed. `free_arg` (may be NULL) is called once with `arg` when the factory is not needed any more,
- * also after an error. */
+/* TensorFlow's Register: runs the factory, validates the OpDef and adds the op, immediately or when deferred
+ * registrations are processed. `free_arg` (may be NULL) is called once with `arg` when the factory is not
+ * needed any more, also after an error. */
 MUST_CHECK bool op_registry_register(OpRegistry *registry, OpFactory factory, void *arg,
                                      void (*free_arg)(void *arg), Status *status);
 
-/* Runs what was deferred, and every later registration at once. Errors wait for who asks for them, see above;
- * every function below that looks at the ops does this first. */
+/* Runs deferred registrations, and from now on every registration immediately. Errors are reported as
+ * described at OpRegistry. Every function below that looks at ops does this first. */
 void op_registry_end_deferral(OpRegistry *registry);
-/* The same, and parses the tables. The first error of all registrations that failed so far; TensorFlow, in
- * contrast, stops at the first and leaves out those behind it. */
+/* The same, and parses the tables. Returns the first error of all failed registrations; TensorFlow instead
+ * stops at the first one and omits those after it. */
 MUST_CHECK bool op_registry_process_registrations(OpRegistry *registry, Status *status);
-/* Puts registrations off again, from now on. */
+/* Defers registrations again, from now on. */
 void op_registry_defer_registrations(OpRegistry *registry);
-/* Drops what is deferred, and what is remembered of deferred registrations that failed. */
+/* Drops deferred registrations, and the remembered errors of failed ones. */
 void op_registry_clear_deferred(OpRegistry *registry);
 
-/* Is told of every registration: `outcome` is its status and `op_def` what there is of its definition (NULL
- * when there is none). What it returns, with `status` set, counts as the outcome, so an error may be let pass
- * (the op stays away all the same). Runs while the registry is locked: it must not call the registry. */
+/* Called for every registration: `outcome` is its status and `op_def` its definition as far as it exists (may
+ * be NULL). Its result, with `status`, becomes the outcome, so it can ignore an error (the op is still not
+ * added). The registry is locked meanwhile: the watcher must not call it. */
 typedef bool (*OpWatcher)(void *arg, const Status *outcome, const OpDef *op_def, Status *status);
 /* NULL removes the watcher. ALREADY_EXISTS "Cannot over-write a valid watcher with another." */
 MUST_CHECK bool op_registry_set_watcher(OpRegistry *registry, OpWatcher watcher, void *arg, Status *status);
 
-/* Runs in the first look-up that finds registrations deferred, after they were processed; it may use
- * the registry. Its error is that of the look-up, and op_registry_process_registrations reports it from
- * then on. */
+/* Called by the first look-up that finds deferred registrations, after they were processed; it may use the
+ * registry. Its error becomes the look-up's error, and op_registry_process_registrations reports it from then
+ * on. */
 typedef bool (*OpValidator)(void *arg, OpRegistry *registry, Status *status);
 void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void *arg); /* NULL removes it */
 
-/* --- looking --- */
+/* --- lookup --- */
 
-/* NOT_FOUND "Op type not registered 'X' in binary running on ...", or what was wrong with its
- * registration. */
+/* NOT_FOUND "Op type not registered 'X' in binary running on ...", or the error of its registration. */
 MUST_CHECK bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status);
-/* NULL when there is no such op; no message is made. */
+/* NULL if there is no such op, without a message. */
 const Op *op_registry_find(OpRegistry *registry, const char *name);
-/* All OpDefs sorted by name, names starting with '_' only if include_internal; the list in `arena`, OpDefs
- * borrowed. */
+/* All OpDefs sorted by name, names starting with '_' only if include_internal; the list is in `arena`, the
+ * OpDefs are borrowed. */
 MUST_CHECK bool op_registry_export(OpRegistry *registry, bool include_internal, Arena *arena, OpList **list,
                                    Status *status);
-/* All OpDefs in the order of registration. */
+/* All OpDefs in order of registration. */
 MUST_CHECK bool op_registry_registered_ops(OpRegistry *registry, Arena *arena, OpList **list, Status *status);
-/* TensorFlow's DebugString: the exported ops, op_def_summarize and a line feed each. */
+/* TensorFlow's DebugString: op_def_summarize and a newline for each exported op. */
 MUST_CHECK bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out, Status *status);
-/* Names in the order of registration, for walks over the registry. */
+/* Names in order of registration, for iterating over the registry. */
 int op_registry_count(OpRegistry *registry);
 const char *op_registry_name(OpRegistry *registry, int i);
 
-/* True when the op has a kernel for the dtype (DT_INVALID: for any), be it in its table or registered at run
- * time (op/kernel_registry.h, where this is defined). */
+/* Whether the op has a kernel for the dtype (DT_INVALID: for any), in its table or registered at run time
+ * (defined in op/kernel_registry.c). */
 bool op_has_kernel(const Op *op, DataType type);
 
 #endif

@@ -141,13 +141,13 @@ bool reference_read(const Tensor *reference, const char *name, Tensor *value, St
 
 /* --- the manager --- */
 
-/* Resource and reference variables of one name are two. */
+/* A resource variable and a reference variable may have the same name. */
 typedef enum Namespace { RESOURCES, REFERENCES } Namespace;
 
-/* One named resource; the map's key stands behind it. */
+/* A named resource, followed by its key in the map. */
 typedef struct Entry {
   Resource *resource; /* one reference */
-  char key[];         /* the container, a zero byte, the name, and another zero byte for references */
+  char key[]; /* the container, a zero byte, the name, and another zero byte for reference variables */
 } Entry;
 
 /* A resource of a step; those without a name are found through their handles alone. */
@@ -160,11 +160,10 @@ typedef struct Temporary {
 } Temporary;
 
 struct ResourceManager {
-  atomic_flag
-      lock; /* steps and kernels of one session look up at the same time, but rarely: when they first run */
+  atomic_flag lock; /* kernels look up resources concurrently, but rarely: when they first run */
   StringMap entries;
-  Temporary *temporaries;     /* the newest first; few live at the same time */
-  atomic_int num_temporaries; /* most steps end without asking for the lock */
+  Temporary *temporaries;     /* newest first; few exist at the same time */
+  atomic_int num_temporaries; /* lets most steps end without locking */
 };
 
 static void lock_manager(ResourceManager *manager) {
@@ -196,7 +195,7 @@ void resource_manager_free(ResourceManager *manager) {
   mem_free(manager);
 }
 
-/* Keys of ordinary length are put together on the stack, so that a look-up allocates nothing. */
+/* Keys of ordinary length are built on the stack, so that a look-up allocates nothing. */
 typedef struct Key {
   char *bytes;
   size_t length;
@@ -223,7 +222,7 @@ static Resource *find(const ResourceManager *manager, const Key *key) {
   return !entry ? NULL : entry->resource;
 }
 
-/* Takes over the caller's reference on success. */
+/* Consumes the caller's reference on success. */
 static bool insert(ResourceManager *manager, const Key *key, Resource *resource, Status *status) {
   Entry *entry = mem_alloc((int64_t)sizeof *entry + (int64_t)key->length);
   if (!entry) return status_oom(status, "a resource");
@@ -253,7 +252,7 @@ bool resource_manager_add(ResourceManager *manager, Str container, Str name, Res
   return ok;
 }
 
-/* A variable of a shape without elements has its value from the start. */
+/* A variable whose shape has no elements is initialised from the start. */
 static bool declare(Variable *variable, const Shape *declared, Status *status) {
   if (!declared) return true;
   TRY(shape_copy(&variable->declared, declared, status));
@@ -261,7 +260,7 @@ static bool declare(Variable *variable, const Shape *declared, Status *status) {
          tensor_allocate(&variable->value, variable->dtype, declared, NULL, status);
 }
 
-/* Under the lock. */
+/* The lock must be held. */
 static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtype, const Shape *declared,
                          Resource **resource, Status *status) {
   *resource = find(manager, key);

@@ -1,9 +1,9 @@
-/* Arithmetic with dimensions. An operand is returned as it is wherever that is the result by rule, so that a
- * size that nobody knows yet keeps its identity; every other result is a new dimension. */
+/* Arithmetic on dimensions. When the result equals an operand by definition, the operand is returned, so that
+ * an unknown size keeps its identity; other results are new dimensions. */
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
-/* False when an operand could not be made for want of memory. */
+/* False when an operand is NULL because memory ran out. */
 static bool begin(DimHandle a, DimHandle b, DimHandle *out, Status *status) {
   *out = NULL;
   return (a && b) || shape_oom(status);
@@ -75,7 +75,7 @@ bool dim_divide(InferenceContext *c, DimHandle a, int64_t divisor, bool evenly, 
   return dim_ok(dim_make(c, a->value / divisor), out, status);
 }
 
-/* A zero is the minimum of whatever the other is. */
+/* The minimum with zero is zero, whatever the other size is. */
 bool dim_min(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status) {
   TRY(begin(a, b, out, status));
   if (a->value == 0) return dim_ok(a, out, status);

@@ -1,9 +1,9 @@
-/* Shapes and sizes from the values of inputs, as far as inference knows them. */
+/* Shapes and sizes given by the values of inputs, as far as they are known. */
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
-/* More sizes than this cannot belong to any tensor; fewer may be asked for without ever being stored as
- * one. */
+/* No tensor has more sizes than this; a shorter list may be requested although no tensor is ever made from
+ * it. */
 static const int64_t kMaxDimensions = INT64_C(1) << 25;
 
 static bool from_unknown_vector(InferenceContext *c, ShapeHandle vector, ShapeHandle *out, Status *status) {
@@ -18,7 +18,7 @@ static bool from_unknown_vector(InferenceContext *c, ShapeHandle vector, ShapeHa
   return shape_ok(shape_unknown_of_rank(c, length->value), out, status);
 }
 
-/* -1 stands for a shape of which nothing is known; no other scalar is a shape. */
+/* -1 stands for an unknown shape; no other scalar is a shape. */
 static bool from_scalar(InferenceContext *c, const Tensor *tensor, ShapeHandle *out, Status *status) {
   int64_t value = tensor_int_at(tensor, 0);
   if (value == UNKNOWN_DIM) return shape_ok(shape_unknown(c), out, status);
@@ -63,7 +63,7 @@ bool shape_from_tensor(InferenceContext *c, const Tensor *tensor, ShapeHandle te
   return !tensor ? from_unknown_vector(c, tensor_shape, out, status) : from_value(c, tensor, out, status);
 }
 
-/* The value of input `i`, or as much of it as is known as a shape; both NULL when nothing is. */
+/* The value of input `i`, or the part of it that is known as a shape; both NULL if nothing is known. */
 static void look_up(InferenceContext *c, int i, const Tensor **value, ShapeHandle *partial) {
   *value = NULL;
   *partial = !c->input_tensors_as_shapes ? NULL : c->input_tensors_as_shapes[i];
@@ -95,7 +95,7 @@ bool shape_from_input_tensor_or_scalar(InferenceContext *c, int i, ShapeHandle *
                                 : shape_ok(shape_unknown(c), out, status);
 }
 
-/* *known tells whether the value is there. */
+/* *known receives whether the value is known. */
 static bool read_scalar(InferenceContext *c, int i, bool *known, int64_t *value, Status *status) {
   const Tensor *tensor = shape_input_tensor(c, i);
   *known = tensor != NULL;

@@ -1,4 +1,4 @@
-/* Making shapes and asking about them. */
+/* Makes shapes, and answers queries about them. */
 #include "op/shape_inference.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ bool shape_output_range(InferenceContext *c, const char *arg, int *begin, int *e
   return find_range(c, arg, true, begin, end, status);
 }
 
-/* --- asking --- */
+/* --- queries --- */
 
 int64_t shape_dim_index(ShapeHandle s, int64_t i) {
   if (i < 0) i += s->rank;
@@ -91,7 +91,7 @@ DimHandle shape_num_elements_of(InferenceContext *c, ShapeHandle s) {
   return known ? dim_make(c, product) : dim_unknown(c);
 }
 
-/* --- making --- */
+/* --- new handles --- */
 
 DimHandle dim_make(InferenceContext *c, int64_t value) {
   DimValue *dim = arena_alloc(c->arena, sizeof *dim);
@@ -102,8 +102,8 @@ DimHandle dim_make(InferenceContext *c, int64_t value) {
 DimHandle dim_unknown(InferenceContext *c) { return dim_make(c, UNKNOWN_DIM); }
 
 DimHandle *shape_new_dims(InferenceContext *c, int64_t rank) {
-  return arena_alloc(c->arena,
-                     (rank + 1) * (int64_t)sizeof(DimHandle)); /* an empty piece of an arena may be NULL */
+  return arena_alloc(c->arena, (rank + 1) * (int64_t)sizeof(
+                                                DimHandle)); /* an empty allocation of an arena may be NULL */
 }
 
 ShapeHandle shape_around(InferenceContext *c, const DimHandle *dims, int32_t rank) {
@@ -116,7 +116,7 @@ ShapeHandle shape_unknown(InferenceContext *c) { return shape_around(c, NULL, UN
 
 ShapeHandle shape_scalar(InferenceContext *c) { return shape_around(c, NULL, 0); }
 
-/* The sizes of a new shape are one block: a shape costs three allocations, whatever its rank. */
+/* The sizes of a new shape are allocated together: a shape costs three allocations, whatever its rank. */
 static ShapeHandle shape_of_values(InferenceContext *c, const int64_t *values, int64_t rank) {
   if (rank > INT32_MAX) return NULL;
   if (rank == 0) return shape_scalar(c);

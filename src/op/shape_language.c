@@ -1,4 +1,4 @@
-/* The text of shapes, and shape functions run by hand. */
+/* Parses and prints shapes, and runs shape functions outside of graphs. */
 #include "op/shape_language.h"
 
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include "op/node_def.h"
 #include "op/shape_internal.h"
 
-/* --- reading --- */
+/* --- parsing --- */
 
 static void skip_blanks(const char **at) {
   while (**at == ' ') ++*at;
@@ -88,7 +88,7 @@ bool shape_language_parse(InferenceContext *c, const char *text, ShapeHandle **s
 
 /* --- printing --- */
 
-/* Prints "d0_1" when the dimension is that of an input. */
+/* Prints "d0_1" if an input has the dimension. */
 static bool print_as_input_dim(const InferenceContext *c, DimHandle dim, StrBuf *out) {
   for (int i = c->num_inputs - 1; i >= 0; i--) {
     ShapeHandle input = c->inputs[i];
@@ -132,11 +132,12 @@ void shape_language_print_outputs(const InferenceContext *c, StrBuf *out) {
   }
 }
 
-/* --- a shape function by itself --- */
+/* --- running a shape function --- */
 
 static bool make_arrays(InferenceContext *c, Status *status) {
   Arena *arena = c->arena;
-  int64_t inputs = (int64_t)c->num_inputs + 1, outputs = (int64_t)c->num_outputs + 1; /* never empty */
+  int64_t inputs = (int64_t)c->num_inputs + 1,
+          outputs = (int64_t)c->num_outputs + 1; /* never an empty array */
   c->outputs = arena_calloc(arena, outputs, sizeof *c->outputs);
   c->input_tensors = arena_calloc(arena, inputs, sizeof *c->input_tensors);
   c->input_tensors_as_shapes = arena_calloc(arena, inputs, sizeof *c->input_tensors_as_shapes);

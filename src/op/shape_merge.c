@@ -1,4 +1,4 @@
-/* Checking ranks, merging shapes, and cutting and joining them. */
+/* Checks ranks, merges shapes, and slices and concatenates them. */
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
@@ -101,7 +101,7 @@ bool shape_merge_prefix(InferenceContext *c, ShapeHandle s, ShapeHandle prefix, 
   return true;
 }
 
-/* --- cutting and joining --- */
+/* --- slicing and concatenating --- */
 
 bool shape_concatenate(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out, Status *status) {
   *out = NULL;
@@ -116,7 +116,7 @@ bool shape_concatenate(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeH
   return shape_ok(shape_around(c, dims, (int32_t)rank), out, status);
 }
 
-/* `bound`, clamped from `given`, counted from the start of the shape. */
+/* `bound`, clamped from `given`, counted from the beginning of the shape. */
 static bool resolve_bound(int64_t bound, int64_t given, const char *name, int32_t rank, int64_t *out,
                           Status *status) {
   *out = bound < 0 ? bound + rank : bound;
@@ -155,7 +155,7 @@ bool shape_subshape(InferenceContext *c, ShapeHandle s, int64_t start_in, int64_
                           (long long)start, (long long)end, (long long)start_in, (long long)end_in, (int)rank,
                           (long long)stride);
   }
-  /* No step leads further than over the whole shape: keeps the sum below from overflowing. */
+  /* A step over more than the whole shape changes nothing; this prevents an overflow in the sum below. */
   if (stride > rank) stride = (int64_t)rank + 1;
   if (stride < -(int64_t)rank) stride = -(int64_t)rank - 1;
   DimHandle *dims = shape_new_dims(c, rank);

@@ -1,4 +1,4 @@
-/* Shapes as text, and what an error says about the node whose shape function failed. */
+/* Prints shapes, and describes the node whose shape function failed. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -21,7 +21,7 @@ void shape_handle_print(ShapeHandle s, StrBuf *out) {
   strbuf_append_char(out, ']');
 }
 
-/* The values alone: what stands behind "values: " in a tensor's text. */
+/* The values alone: the text after "values: " in a printed tensor. */
 static void print_values(const Tensor *tensor, StrBuf *out) {
   StrBuf text = {0};
   tensor_print(tensor, 256, &text);

@@ -1,4 +1,4 @@
-/* Shapes that become less certain, and what handles refer to when it is learnt in parts. */
+/* Relaxes shapes, and relaxes and merges the handle data of resources. */
 #include "op/shape_inference.h"
 #include "op/shape_internal.h"
 
@@ -35,7 +35,7 @@ bool shape_relax(InferenceContext *c, ShapeHandle before, ShapeHandle now, Shape
 typedef bool (*JoinFn)(InferenceContext *c, ShapeHandle before, ShapeHandle now, ShapeHandle *out,
                        Status *status);
 
-/* Shapes that do not fit stay as they were; only want of memory is an error. */
+/* Contradicting shapes are kept; the only error is running out of memory. */
 static bool join_shapes(InferenceContext *c, JoinFn join, ShapeHandle before, ShapeHandle now,
                         ShapeHandle *out, Status *status) {
   if (join(c, before, now, out, status)) return true;

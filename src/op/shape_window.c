@@ -9,10 +9,10 @@
 
 /* --- attrs --- */
 
-/* Where a format has which dimension. */
+/* The positions of a format's dimensions. */
 typedef struct ImageLayout {
-  int rank, channel, space; /* the spatial dimensions stand together from `space` on */
-  bool vector;              /* channels stand in groups: dimension 4 is the size of one */
+  int rank, channel, space; /* the spatial dimensions are adjacent, from `space` on */
+  bool vector;              /* channels are grouped: dimension 4 is the size of a group */
 } ImageLayout;
 
 static bool read_format(InferenceContext *c, int spatial, ImageLayout *layout, Status *status) {
@@ -31,7 +31,7 @@ static bool read_format(InferenceContext *c, int spatial, ImageLayout *layout, S
   return true;
 }
 
-/* A list of `count` ints in `values`; `noun` as the message calls it. */
+/* Reads a list of `count` ints into `values`; messages call it `noun`. */
 static bool read_ints(InferenceContext *c, const char *attr, const char *family, const char *noun, int count,
                       int64_t *values, Status *status) {
   const AttrListValue *list;
@@ -67,7 +67,7 @@ static bool read_padding(InferenceContext *c, WindowPadding *padding, Status *st
   return true;
 }
 
-/* `pads` gets before and after of every dimension of a rank-4 image. */
+/* `pads` receives before and after for every dimension of a rank-4 image. */
 static bool read_explicit_paddings(InferenceContext *c, WindowPadding padding, const ImageLayout *layout,
                                    int64_t pads[8], Status *status) {
   const AttrListValue *list = NULL;
@@ -106,7 +106,7 @@ static bool add_int(InferenceContext *c, DimHandle a, int64_t b, DimHandle *out,
   return dim_ok(dim_make(c, b), &second, status) && dim_add(c, a, second, out, status);
 }
 
-/* From the first to the last element that a window with holes touches. */
+/* The extent of a dilated window, from its first to its last element. */
 static bool dilate(InferenceContext *c, DimHandle filter, int64_t dilation, DimHandle *window,
                    Status *status) {
   DimHandle one, factor;
@@ -141,7 +141,7 @@ bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHandle filter,
   return dim_divide(c, size, stride, false, out, status);
 }
 
-/* Sets output 0: batch, sizes and channels where the format has them. `group` is the last dimension of a
+/* Sets output 0: batch, sizes and channels in the format's positions. `group` is the last dimension of a
  * grouped format. */
 static bool set_image(InferenceContext *c, const ImageLayout *layout, DimHandle batch, const DimHandle *sizes,
                       int spatial, DimHandle channels, DimHandle group, Status *status) {
@@ -158,7 +158,7 @@ static bool set_image(InferenceContext *c, const ImageLayout *layout, DimHandle 
 
 /* --- convolutions --- */
 
-/* What the attrs of a convolution say, and its two operands, whose ranks are checked. */
+/* The attrs of a convolution, and its two operands, whose ranks are checked. */
 typedef struct Convolution {
   ImageLayout layout;
   WindowPadding padding;
@@ -178,7 +178,7 @@ static bool begin_convolution(InferenceContext *c, const char *family, Convoluti
   return read_padding(c, &conv->padding, status);
 }
 
-/* Rows and columns of the result; the window's are dimensions `at` and `at` + 1 of the filter. */
+/* Rows and columns of the result; dimensions `at` and `at` + 1 of the filter are the window. */
 static bool convolve_sizes(InferenceContext *c, Convolution *conv, int at, DimHandle sizes[2],
                            Status *status) {
   TRY(read_explicit_paddings(c, conv->padding, &conv->layout, conv->pads, status));
@@ -216,7 +216,7 @@ bool shape_conv2d(InferenceContext *c, Status *status) {
   DimHandle sizes[2], group = NULL;
   TRY(begin_convolution(c, "Conv2D requires", &conv, status));
   const ImageLayout *layout = &conv.layout;
-  /* The filter of a grouped format has the output's channels first, as [O, I/4, rows, columns, 4]. */
+  /* For a grouped format the filter is [O, I/4, rows, columns, 4]. */
   DimHandle channels = conv.input->dims[layout->channel],
             filter_channels = conv.filter->dims[layout->vector ? 1 : 2];
   DimHandle output_channels = conv.filter->dims[layout->vector ? 0 : 3];
@@ -245,7 +245,7 @@ bool shape_depthwise_conv2d(InferenceContext *c, Status *status) {
   return set_image(c, &conv.layout, conv.input->dims[0], sizes, 2, channels, NULL, status);
 }
 
-/* Input 0 gives the whole shape, or rows and columns alone. */
+/* Input 0 has the whole shape, or only rows and columns. */
 bool shape_conv2d_backprop_input(InferenceContext *c, Status *status) {
   ImageLayout layout;
   ShapeHandle sizes, filter, gradient;
@@ -307,10 +307,10 @@ static bool pool(InferenceContext *c, const ImageLayout *layout, ShapeHandle inp
   if (deep) {
     int k = layout->channel;
     WindowPadding deep_padding =
-        padding == PADDING_EXPLICIT ? PADDING_VALID : padding; /* never padded by hand */
+        padding == PADDING_EXPLICIT ? PADDING_VALID : padding; /* explicit padding does not apply here */
     TRY(window_over(c, channels, ksize[k], strides[k], deep_padding, kNoPads, &channels, status));
   }
-  /* The result's groups are of the same size, in a dimension of its own. */
+  /* The result has groups of the same size, as the last dimension. */
   if (layout->vector) TRY(dim_ok(dim_make(c, dim_value(input->dims[4])), &group, status));
   return set_image(c, layout, input->dims[0], sizes, 2, channels, group, status);
 }
@@ -392,7 +392,7 @@ static bool set_vector(InferenceContext *c, int i, DimHandle size, Status *statu
   return true;
 }
 
-/* Five letters are the format of volumes. */
+/* A format of five letters is one of volumes. */
 static bool read_format_letters(InferenceContext *c, ImageLayout *layout, Status *status) {
   Str format;
   TRY(node_attr_string(c->node, "data_format", &format, status));

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 
 enum {
-  FIRST_INTERVAL = 4, /* checkpoints before the clock is read for the first time: short steps never read it */
+  FIRST_INTERVAL = 4, /* checkpoints before the clock is first read: short steps never read it */
   LONGEST_INTERVAL = 1 << 16
 };
 static const int64_t kMillisecond = 1000000;
@@ -28,7 +28,7 @@ void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled) {
 
 void step_set_slice(Step *step, int64_t slice_ms) { step->pause_at = after(slice_ms); }
 
-/* The next reading comes when as many checkpoints have passed as fit into kCheckEvery, going by the last
+/* The next reading is after the number of checkpoints that fit into kCheckEvery, estimated from the last
  * ones. The interval at most doubles, because the next kernels may take longer. */
 static void plan_next_check(Step *step, int64_t now) {
   int64_t elapsed = step->checked > 0 ? now - step->checked : kCheckEvery;

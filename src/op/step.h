@@ -1,13 +1,13 @@
-/* Step: one step of a session, as everything that runs in it sees it: its number, and when it has to end or
- * to pause. Functions that are called within the step share it.
+/* Step: the id of one step of a session, and the conditions under which it must end or pause. Functions that
+ * are called within the step share it.
  *
- * Whoever runs kernels one after the other asks between them:
+ * Code that runs a sequence of kernels calls this between them:
  *
  *   RunState state = step_checkpoint(step, status);
  *   if (state != RUN_DONE) return state;
  *
- * A checkpoint costs a decrement. The clock is read, and the cancellation flag looked at, about every half
- * millisecond: the number of checkpoints in between follows from how long the last ones took.
+ * A checkpoint usually costs a decrement. About every half millisecond it reads the clock and the
+ * cancellation flag; the number of checkpoints in between depends on how long the last ones took.
  */
 #ifndef TFCORE_OP_STEP_H_
 #define TFCORE_OP_STEP_H_
@@ -17,31 +17,31 @@
 
 #include "base/status.h"
 
-/* How a run, or a piece of one, ended. */
+/* The outcome of a run, or of one slice of it. */
 typedef enum RunState {
   RUN_FAILED,  /* the status says why */
-  RUN_WAITING, /* paused: to be advanced again, or abandoned */
+  RUN_WAITING, /* paused: advance it again, or abandon it */
   RUN_DONE
 } RunState;
 
 typedef struct Step {
   int64_t id;                   /* unique in the process, at least 1 */
-  const atomic_bool *cancelled; /* set by another thread; NULL: nobody can */
-  int64_t deadline;             /* the step fails then; nanoseconds of base/clock.h; INT64_MAX: never */
-  int64_t pause_at;             /* the step pauses then; INT64_MAX: never */
-  int64_t checked;              /* when the clock was read last; 0: not yet */
-  int32_t countdown, interval;  /* checkpoints until the clock is read; and between the last two readings */
+  const atomic_bool *cancelled; /* set by another thread; NULL: cannot be cancelled */
+  int64_t deadline;             /* when the step fails; nanoseconds of base/clock.h; INT64_MAX: never */
+  int64_t pause_at;             /* when the step pauses; INT64_MAX: never */
+  int64_t checked;              /* when the clock was last read; 0: not yet */
+  int32_t countdown, interval;  /* checkpoints until the next reading, and between the last two */
 } Step;
 
-/* `timeout_ms` from now is the deadline; 0 and less: none. `cancelled` is borrowed, and may be NULL. */
+/* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */
 void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled);
-/* The step pauses `slice_ms` from now; 0 and less: it runs to its end. */
+/* The step pauses `slice_ms` from now; 0 or less: never. */
 void step_set_slice(Step *step, int64_t slice_ms);
 
-/* What a checkpoint does when its turn has come. */
+/* The part of a checkpoint that reads the clock. */
 RunState step_check(Step *step, Status *status);
 
-/* RUN_DONE: go on. RUN_WAITING: pause here. RUN_FAILED with CANCELLED or DEADLINE_EXCEEDED: end. */
+/* RUN_DONE: continue. RUN_WAITING: pause here. RUN_FAILED with CANCELLED or DEADLINE_EXCEEDED: end. */
 static inline RunState step_checkpoint(Step *step, Status *status) {
   return --step->countdown > 0 ? RUN_DONE : step_check(step, status);
 }

@@ -1,4 +1,4 @@
-/* Which nodes follow from constants alone, what they compute, and which tensors that replaces. */
+/* Finds the nodes that follow from constants alone, computes them, and replaces their outputs. */
 #include "optimizer/constant_folding.h"
 
 #include <string.h>
@@ -14,13 +14,13 @@ typedef enum NodeState {
   CONSTANT_SHAPE /* computed from the shape of its inputs */
 } NodeState;
 
-/* What must have run before a node could run, where the node itself does not. */
+/* The nodes that must have run before a node could run, if the node itself is removed. */
 enum { MAX_WAITS = 4 };
 typedef struct Waits {
   Node *nodes[MAX_WAITS];
   int32_t count;
-  int32_t gate_of; /* when they are more: the id of a node with the same ones, whose gate stands for all; else
-                      0 */
+  int32_t gate_of; /* if there are more: the id of a node with the same ones, whose gate represents them; else
+                    * 0 */
 } Waits;
 
 typedef struct Folder {
@@ -30,15 +30,15 @@ typedef struct Folder {
   Arena *arena;
   Node **order;
   int64_t count;
-  int64_t num_ids;   /* of the graph at first */
-  uint8_t *state;    /* NodeState by id */
-  uint8_t *passable; /* by id: it need not run for a node that only reads the shape of what it computes */
-  Waits *waits;      /* by id */
-  Node **gates;    /* by id: a NoOp that comes behind all that the node waits for; NULL until one is needed */
-  uint8_t *needed; /* by id: a value is replaced that needs this one */
-  int32_t *readers;    /* by id: how many needed nodes have not read its values yet */
+  int64_t num_ids;     /* number of ids at the beginning */
+  uint8_t *state;      /* NodeState by id */
+  uint8_t *passable;   /* by id: a node that only reads its output's shape need not wait for it */
+  Waits *waits;        /* by id */
+  Node **gates;        /* by id: a NoOp that waits for the same nodes; NULL until it is needed */
+  uint8_t *needed;     /* by id: a value that is replaced depends on it */
+  int32_t *readers;    /* by id: the number of needed nodes that have not read its values yet */
   Tensor **values;     /* by id: while they are needed */
-  int64_t total_bytes; /* added to the graph */
+  int64_t total_bytes; /* added to the graph so far */
   int64_t max_bytes;
   int64_t num_replaced;
 } Folder;
@@ -66,7 +66,7 @@ static bool may_fold(const Folder *f, const Node *node) {
   return has_storable_outputs(node) && op_has_kernel(node->op, DT_INVALID);
 }
 
-/* Assign may give a variable another shape than was declared. */
+/* Assign may give a variable a shape other than the declared one. */
 static bool reads_references(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
@@ -75,7 +75,7 @@ static bool reads_references(const Node *node) {
   return false;
 }
 
-/* Shape, ShapeN, Rank, Size: ops whose values follow from the shapes of their inputs. */
+/* Shape, ShapeN, Rank, Size: their values follow from the shapes of their inputs. */
 static bool reads_only_shapes(const Node *node) {
   return node_is_shape_query(node) && !reads_references(node);
 }
@@ -100,7 +100,7 @@ static NodeState classify(const Folder *f, const Node *node) {
   return constant ? CONSTANT : NOT_CONSTANT;
 }
 
-/* --- what a constant waits for --- */
+/* --- control dependencies of constants --- */
 
 static bool find_passable(Folder *f, const Node *node) {
   bool effects = false;
@@ -135,8 +135,8 @@ static void add_waits(Waits *waits, const Waits *more, const Node *owner) {
   waits->gate_of = waits->count == 0 && waits->gate_of == 0 ? more->gate_of : owner->id;
 }
 
-/* Whether what waits for the edge waits for what its source waits for instead. A node that is named by a
- * control edge runs, unless it is constant. A Const that this pass has added waits for what it has to. */
+/* Whether a reader of the edge waits for the source's own dependencies in place of the source. The source of
+ * a control edge must run, unless it is constant. A Const that this pass added keeps its dependencies. */
 static bool passes_over(const Folder *f, const Edge *edge) {
   if (edge->src->id >= f->num_ids) return false;
   return edge_is_control(edge) ? f->state[edge->src->id] != NOT_CONSTANT : f->passable[edge->src->id];
@@ -197,13 +197,13 @@ static bool find_constants(Folder *f) {
 
 /* --- replacing --- */
 
-/* Gates to make: the last one first, after those that it comes behind. */
+/* Missing gates, in reverse order: the last one is made first. */
 typedef struct GateStack {
   int32_t *ids;
   int64_t depth, capacity;
 } GateStack;
 
-/* Pushes the missing gates that the gate of `node` comes behind. */
+/* Pushes the missing gates that the gate of `node` depends on. */
 static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
   for (int64_t i = 0; i < num_edges_into(node); i++) {
     const Edge *edge = edge_into(node, i);
@@ -237,7 +237,7 @@ static bool add_gate(Folder *f, const Node *node) {
   return true;
 }
 
-/* Makes the gate that stands for all that the node waits for. */
+/* Makes the gate, which waits for everything that the node waits for. */
 static bool make_gate(Folder *f, const Node *node) {
   GateStack stack = {0};
   bool ok = push_inner_gates(f, node, &stack);
@@ -267,7 +267,7 @@ static bool make_const(Folder *f, const Node *node, const Tensor *value, Node **
   return node_builder_finish_bare(&b, made, f->status);
 }
 
-/* Without consumers it does no harm should a later step fail. */
+/* Without consumers it is harmless if a later step fails. */
 static bool replace_output(Folder *f, Node *node, int output, const Tensor *value) {
   Node *made;
   const Waits *waits = &f->waits[node->id];
@@ -280,7 +280,7 @@ static bool replace_output(Folder *f, Node *node, int output, const Tensor *valu
   TRY(graph_infer_shapes(f->graph, made, f->status));
   f->num_replaced++;
   f->total_bytes += tensor_bytes(value);
-  /* Constant nodes go on reading what they read: what they compute may not be replaced. */
+  /* Constant nodes keep their inputs: their own outputs may not be replaced. */
   for (int32_t i = node->num_out_edges - 1; i >= 0; i--) {
     const Edge *edge = node->out_edges[i];
     if (edge->src_output != output || !is_replaced(f, edge)) continue;
@@ -312,7 +312,7 @@ static void clear_outputs(const Node *node, Tensor *outputs) {
   for (int i = 0; i < node->num_outputs; i++) tensor_clear(&outputs[i]);
 }
 
-/* The outputs of a shape op, when inference knows all of them. */
+/* The outputs of a shape op, if inference knows all of them. */
 static bool fold_shapes(Graph *graph, const Node *node, Tensor *outputs, bool *folded, Status *status) {
   *folded = true;
   for (int i = 0; i < node->num_outputs && *folded; i++) {
@@ -325,9 +325,9 @@ static bool fold_shapes(Graph *graph, const Node *node, Tensor *outputs, bool *f
   return true;
 }
 
-/* Tries to compute a node. `inputs` are the values of its inputs as far as they are known, else NULL. Sets
- * *folded and, when true, all `outputs` (empty at entry). Results that are too large and nodes whose kernel
- * fails are left alone: they run, and fail, in their own time. The only error is RESOURCE_EXHAUSTED. */
+/* Tries to compute a node. `inputs` has the known input values, else NULL. Sets *folded and, if true, all
+ * `outputs` (empty at entry). Nodes whose results are too large or whose kernel fails are left unchanged:
+ * they run, and fail, in the step. The only error is RESOURCE_EXHAUSTED. */
 static bool compute_node(Graph *graph, const Node *node, const Tensor *const *inputs, bool trust_shapes,
                          Tensor *outputs, bool *folded, Status *status) {
   *folded = false;
@@ -377,7 +377,7 @@ static bool compute(Folder *f, const Node *node, bool *known) {
   return ok;
 }
 
-/* The values of inputs are given back after their last use. */
+/* Releases the values of inputs after their last use. */
 static void release_inputs(Folder *f, const Node *node) {
   if (f->state[node->id] != CONSTANT) return;
   for (int i = 0; i < node->num_inputs; i++) {

@@ -1,4 +1,4 @@
-/* Equal nodes are found by hashing, in an order in which every node stands behind its inputs. */
+/* Finds equal nodes by hashing, in topological order. */
 #include "optimizer/cse.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@ typedef struct Cse {
   const NodeSet *keep;
   bool (*consider)(const Node *node);
   Status *status;
-  Node **same;         /* per id: the first node that computes what this one computes, or itself */
+  Node **same;         /* per id: the first node with the same value, or the node itself */
   Node **next;         /* per id: another node with the same hash */
-  StringMap heads;     /* from a hash (its bytes) to the first node that has it */
+  StringMap heads;     /* from a hash (its bytes) to the first node with that hash */
   uint64_t *hashes;    /* the keys of `heads`, per id */
-  int64_t *sources[2]; /* what two nodes read, when they are compared */
+  int64_t *sources[2]; /* the inputs of the two nodes that are compared */
   int64_t capacity[2];
 } Cse;
 
@@ -31,7 +31,7 @@ static uint64_t hash_array(uint64_t seed, const void *array, size_t count, size_
   return count == 0 ? seed : mix(seed, hash_bytes(array, count * size));
 }
 
-/* Tensors that are written differently may hash differently: they are then taken for different ones. */
+/* Equal tensors with different encodings may have different hashes; they then count as different. */
 static uint64_t hash_tensor(const TensorProto *t) {
   uint64_t hash = (uint64_t)t->dtype;
   for (size_t i = 0; t->tensor_shape && i < t->tensor_shape->n_dim; i++)
@@ -59,7 +59,7 @@ static uint64_t hash_value(const AttrValue *value) {
       return hash_array(hash_array(hash, value->list->i, value->list->n_i, sizeof(int64_t)), value->list->f,
                         value->list->n_f, sizeof(float));
     case ATTR_FUNC: return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
-    default: return hash; /* rare ones are told apart by the comparison */
+    default: return hash; /* rare kinds are left to the comparison */
   }
 }
 
@@ -79,8 +79,8 @@ static int compare_sources(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* What a node reads, as numbers: data inputs (sorted when their order does not matter), then sorted control
- * inputs. NULL: out of memory. */
+/* The inputs of a node, as numbers: data inputs (sorted for a commutative op), then sorted control inputs.
+ * NULL when out of memory. */
 static const int64_t *sources(Cse *c, int which, const Node *node) {
   int64_t n = node->num_inputs + node->num_control_inputs;
   if (!mem_grow((void **)&c->sources[which], &c->capacity[which], n + 1, sizeof(int64_t))) return NULL;
@@ -101,8 +101,8 @@ static const int64_t *sources(Cse *c, int which, const Node *node) {
 
 /* --- nodes --- */
 
-/* Two nodes that make an object each (a reference, a resource, a variant) stay two: what changes the one
- * leaves the other. */
+/* Nodes that create an object (a reference, a resource, a variant) are not merged, because changing one
+ * object must not change the other. */
 static bool has_object(const Node *node) {
   for (int i = 0; i < node->num_inputs; i++) {
     if (dtype_is_ref(node->input_types[i])) return true;
@@ -124,7 +124,7 @@ static bool hash_node(Cse *c, const Node *node, uint64_t *hash) {
   if (!list) return oom(c);
   *hash = hash_bytes(node->def->op, strlen(node->def->op));
   *hash = hash_array(*hash, list, (size_t)(node->num_inputs + node->num_control_inputs), sizeof(int64_t));
-  uint64_t attrs = 0; /* in any order */
+  uint64_t attrs = 0; /* independent of the order */
   for (size_t i = 0; i < node->def->n_attr; i++) {
     const char *key = node->def->attr[i]->key;
     attrs += mix(hash_bytes(key, strlen(key)), hash_value(node->def->attr[i]->value));

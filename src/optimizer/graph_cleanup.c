@@ -27,7 +27,7 @@ bool graph_remove_dead_nodes(Graph *graph, const NodeSet *keep, bool *changed, S
 
 static bool hands_on_dead_values(const Node *node) { return node_is_switch(node) || node_is_recv(node); }
 
-/* The output that may be read instead of the node; no node when there is none. */
+/* The output to read in place of the node; no node if it must stay. */
 static NodeOutput passed_on(const Node *node) {
   const NodeOutput none = {NULL, 0};
   if (!node_is_identity(node) || node->num_inputs != 1 || node->num_outputs != 1 ||

@@ -48,7 +48,7 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
   bool step, level = options->opt_level >= OPTIMIZER_L1;
   TRY(clean_up(graph, options, changed, status));
   if (level || options->do_constant_folding) TRY(fold(graph, options, changed, status));
-  /* Without it common subexpressions would not meet the nodes that were added. */
+  /* Otherwise common subexpressions would miss the added nodes. */
   TRY(graph_fixup_source_and_sink_edges(graph, &step, status));
   if (options->do_function_inlining) *changed |= step;
   if (level || options->do_common_subexpression_elimination) {

@@ -8,25 +8,25 @@
 
 static const char kPrefix[] = "Func/";
 
-/* One call while its body is added. */
+/* The state while one call is inlined. */
 typedef struct Inliner {
   Graph *graph;
   Node *caller;
   const FunctionBody *body;
   const InlineOptions *options;
   Status *status;
-  Arena *arena;        /* for the time of the call */
+  Arena *arena;        /* temporary, for this call */
   const char *prefix;  /* "caller/" */
-  int64_t first_id;    /* of the nodes that are added */
-  Node **copies;       /* per node id of the body; arguments and results: their Identity nodes */
+  int64_t first_id;    /* of the added nodes */
+  Node **copies;       /* per node id of the body; for arguments and results: their Identity nodes */
   Node **outputs;      /* per result of the body */
-  Node *input_control; /* NULL: the call waits for nothing */
+  Node *input_control; /* NULL: the call has nothing to wait for */
   Node *output_control;
 } Inliner;
 
 static bool oom(Inliner *in) { return status_oom(in->status, "inlining a function"); }
 
-/* --- which nodes call what --- */
+/* --- the function of a call --- */
 
 bool node_function_call(const Node *node, const char **name, const AttrEntry *const **attrs, int *num_attrs) {
   const NodeDef *def = node->def;
@@ -103,7 +103,7 @@ static const char *device_of(const Node *node) {
   return assigned[0] != 0 ? assigned : node->def->device;
 }
 
-/* `where`: the device when not everything goes to that of the call. */
+/* `where`: the device, unless all nodes go to the call's device. */
 static const char *helper_device(const Inliner *in, const char *where) {
   return in->options->placer == INLINE_PLACER_SINGLE_DEVICE ? in->caller->def->device : where;
 }
@@ -141,7 +141,7 @@ static bool add_inputs(Inliner *in) {
 
 /* --- the body --- */
 
-/* A NodeDef without inputs, of which nothing but (shared) attr values lives in the body. */
+/* A NodeDef without inputs; it shares only attr values with the body. */
 static NodeDef *copy_def(Inliner *in, const NodeDef *from) {
   Arena *arena = graph_arena(in->graph);
   NodeDef bare = *from;
@@ -167,8 +167,8 @@ static bool has_inputs(const Node *node) {
   return node->num_control_inputs > 0;
 }
 
-/* A node without inputs must not run before the call may; nor may such a node in the body of a call that the
- * node is. */
+/* A node without inputs must wait for the inputs of the call; so must such a node in the body of the call, if
+ * this node is a call itself. */
 static bool waits_for_call(const Node *node) {
   const char *name;
   const AttrEntry *const *attrs;
@@ -209,7 +209,7 @@ static bool copy_nodes(Inliner *in) {
   return true;
 }
 
-/* A control input from an argument waits for its Identity. */
+/* A control input from an argument becomes one from its Identity. */
 static bool copy_controls(Inliner *in, const Node *node, Node *copy) {
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
     Node *source = in->copies[node->control_inputs[i]->src->id];
@@ -235,7 +235,7 @@ static bool copy_edges(Inliner *in) {
   return true;
 }
 
-/* The new name of a node that a colocation names. */
+/* The new name of a node in a colocation attr. */
 static const char *rename_colocated(void *arg, Str name) {
   Inliner *in = arg;
   const char *text = arena_strndup(in->arena, name.data, name.length);
@@ -254,16 +254,16 @@ static bool rename_colocations(Inliner *in) {
   return true;
 }
 
-/* --- behind the body --- */
+/* --- after the body --- */
 
-/* Nothing has to wait for what is there when a step begins. */
+/* Nothing needs to wait for nodes that are available when a step begins. */
 static bool is_there_at_once(const Node *node) {
   if (node->num_inputs > 0 || node->num_control_inputs > 0) return false;
   return node_is_const(node) || node_is_placeholder(node) || node_is_arg(node);
 }
 
-/* The inputs that the call waits for and the control results that end with it, but for those that `cone`, of
- * what a result is computed from, has. */
+/* Makes `waiting` wait for the call's inputs and control results, except for those in `cone`, the nodes that
+ * a result is computed from. */
 static bool wait_for_whole_call(Inliner *in, const NodeSet *cone, Node *waiting) {
   const FunctionBody *body = in->body;
   for (int i = 0; i < body->num_args; i++) {
@@ -302,7 +302,7 @@ static bool add_outputs(Inliner *in) {
   return !in->options->as_one_step || wait_with_results(in);
 }
 
-/* Without anything to wait for, the end still waits for what the call waits for. */
+/* If it would wait for nothing, the output control node waits for the call's inputs. */
 static bool add_output_control(Inliner *in) {
   const FunctionBody *body = in->body;
   if (!optimizer_is_waited_for(in->caller) && in->options->keep_caller_node == KEEP_CALLER_NOTHING)
@@ -322,7 +322,7 @@ static bool add_output_control(Inliner *in) {
   return true;
 }
 
-/* Of all nodes, inputs first. What does not fit shows when it runs, as in a call. */
+/* For all nodes in topological order. A mismatch becomes an error when the step runs, as in a call. */
 static bool infer_shapes(Inliner *in) {
   Node **order;
   int64_t count;
@@ -334,9 +334,9 @@ static bool infer_shapes(Inliner *in) {
   return true;
 }
 
-/* --- taking the place of the call --- */
+/* --- replacing the call --- */
 
-/* Edges that could not be moved for want of memory still lead to the call, which is still there. */
+/* Edges that could not be moved when memory ran out still lead to the call, which still exists. */
 static bool move_consumers(Inliner *in) {
   NodeOutput *outputs = arena_calloc(in->arena, in->body->num_rets, sizeof *outputs);
   if (!outputs) return oom(in);
@@ -344,7 +344,7 @@ static bool move_consumers(Inliner *in) {
   return optimizer_move_consumers(in->graph, in->caller, outputs, in->output_control, in->status);
 }
 
-/* Begins the node that keeps the name of the call. */
+/* Begins the node that gets the name of the call. */
 static void begin_keeper(Inliner *in, NodeBuilder *keeper) {
   const Node *caller = in->caller;
   bool values = in->options->keep_caller_node == KEEP_CALLER_FETCHABLE && caller->num_outputs > 0;
@@ -356,12 +356,12 @@ static void begin_keeper(Inliner *in, NodeBuilder *keeper) {
   node_builder_control(keeper, in->output_control);
 }
 
-/* The name is free only once the call is gone. */
+/* The name is free only when the call was removed. */
 static bool finish_keeper(Inliner *in, NodeBuilder *keeper) {
   Node *node = NULL;
   bool ok = node_builder_finish_bare(keeper, &node, in->status) &&
             graph_infer_leniently(in->graph, node, in->status);
-  if (!ok) graph_remove_node(in->graph, node); /* it may lack inputs */
+  if (!ok) graph_remove_node(in->graph, node); /* its inputs may be incomplete */
   return ok;
 }
 
@@ -437,7 +437,7 @@ ExpandOptions expand_options_default(void) {
   return options;
 }
 
-/* Inlines one call if that can be. */
+/* Inlines one call if possible. */
 static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
                    bool *changed, Status *status) {
   const char *name;

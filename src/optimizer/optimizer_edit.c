@@ -35,7 +35,7 @@ bool optimizer_add_identity(Graph *graph, const char *name, const char *device, 
   return node_builder_finish_bare(&b, node, status);
 }
 
-/* --- moving --- */
+/* --- redirecting --- */
 
 bool optimizer_is_waited_for(const Node *node) {
   if (node->sink_edge) return true;
@@ -47,7 +47,7 @@ bool optimizer_is_waited_for(const Node *node) {
 
 bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,
                               Status *status) {
-  /* Moved edges leave the list, and the last one takes the place. */
+  /* A moved edge leaves the list, and the last edge fills its place. */
   for (int32_t i = from->num_out_edges - 1; i >= 0; i--) {
     Edge *edge = from->out_edges[i];
     if (edge_is_control(edge)) {
