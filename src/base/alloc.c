@@ -25,7 +25,7 @@ static atomic_int_fast64_t live_bytes;  /* of blocks */
 static atomic_int_fast64_t loose_bytes; /* allocated minus freed */
 static atomic_int_fast64_t allocation_count;
 static atomic_int_fast64_t successes_left = -1;
-static atomic_bool fails_once; /* the first failure ends the shortage */
+static atomic_bool fails_once; /* the shortage ends with the first failure */
 
 int mem_set_allocator(const Allocator *allocator) {
   if (atomic_load(&live_bytes) != 0) return 0;
@@ -35,7 +35,7 @@ int mem_set_allocator(const Allocator *allocator) {
 
 static size_t *size_of(void *memory) { return (size_t *)(void *)((char *)memory - ALIGNMENT); }
 
-/* Takes one of the successes that a test has granted. */
+/* Takes one of the allocations that a test allows. */
 static int may_succeed(void) {
   int_fast64_t left = atomic_load_explicit(&successes_left, memory_order_relaxed);
   while (left >= 0) {

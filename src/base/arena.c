@@ -10,16 +10,15 @@ enum { ALIGNMENT = 8, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
 
 typedef struct Block {
   struct Block *next;
-  int64_t capacity; /* of the bytes that follow this header */
+  int64_t capacity; /* of the bytes after this header */
 } Block;
 
 _Static_assert(sizeof(Block) % ALIGNMENT == 0, "what follows the header is aligned");
 
 struct Arena {
   Block *blocks; /* newest first */
-  char *cursor;  /* into the block being filled: from the front with what must be aligned, from the back with
-                    texts */
-  int64_t left;  /* bytes between them */
+  char *cursor;  /* into the current block: aligned pieces are taken from the front, texts from the back */
+  int64_t left;  /* bytes between the two */
   int64_t next_capacity;
   int64_t bytes;
 };
@@ -55,7 +54,7 @@ void *arena_alloc(Arena *arena, int64_t size) {
   int64_t rounded = size > 0 ? (size + ALIGNMENT - 1) & ~(int64_t)(ALIGNMENT - 1) : ALIGNMENT;
   if (rounded > arena->left) {
     if (rounded >= arena->next_capacity / 2) {
-      /* A large piece gets a block of its own; the rest of the block being filled stays usable. */
+      /* A large piece gets its own block; the rest of the current block stays usable. */
       Block *own = add_block(arena, rounded);
       if (!own) return NULL;
       return own + 1;

@@ -23,10 +23,10 @@ void *arena_calloc(Arena *arena, int64_t count, int64_t size);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
-/* A larger copy of an array that lives in the arena; the old copy stays until the arena goes. */
+/* A larger copy of an array in the arena; the old copy stays until the arena is freed. */
 void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes);
-/* A point to return to: everything allocated after the mark is given back by arena_rollback. Marks nest. This
- * is how an operation that failed half-way leaves its owner's memory as it was. */
+/* A point to return to: arena_rollback releases everything allocated after the mark. Marks nest. An operation
+ * that fails half-way thus leaves its owner's memory unchanged. */
 typedef struct ArenaMark {
   void *block;
   char *cursor;
@@ -34,8 +34,8 @@ typedef struct ArenaMark {
 } ArenaMark;
 ArenaMark arena_mark(const Arena *arena);
 void arena_rollback(Arena *arena, ArenaMark mark);
-/* Whether `pointer` points into memory of the arena. Takes time for every block: one per megabyte in large
- * arenas. */
+/* Whether `pointer` points into memory of the arena. Takes time for every block: large arenas have one per
+ * megabyte. */
 bool arena_owns(const Arena *arena, const void *pointer);
 /* Bytes that the arena holds from the heap. */
 int64_t arena_bytes(const Arena *arena);

@@ -1,16 +1,15 @@
-/* Copies whose length is not known when compiling, and often small: a call of memcpy takes longer than a few
- * bytes do. */
+/* Copies of variable and often small length: calling memcpy takes longer than copying a few bytes. */
 #ifndef TFCORE_BASE_COPY_H_
 #define TFCORE_BASE_COPY_H_
 
 #include <stdint.h>
 #include <string.h>
 
-/* Two pieces of a size that is known, which overlap where the length is no sum of them. */
+/* Two copies of a constant size, which overlap unless the length is twice that. */
 #define COPY_ENDS(size) \
   (memcpy(to, from, size), memcpy((char *)to + bytes - (size), (const char *)from + bytes - (size), size))
 
-/* As memcpy: the two do not overlap. */
+/* Like memcpy: `to` and `from` must not overlap. */
 static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
   if (bytes > 64) {
     memcpy(to, from, (size_t)bytes);

@@ -45,7 +45,7 @@ static bool disk_read(const char *path, int64_t offset, void *bytes, int64_t siz
   return ok;
 }
 
-/* 0, or an errno. */
+/* Returns 0 or an errno. */
 static int write_bytes(int file, const char *bytes, int64_t size) {
   while (size > 0) {
     ssize_t written = calls->write(file, bytes, size < (1 << 30) ? (size_t)size : (size_t)1 << 30);
@@ -61,12 +61,12 @@ static bool disk_write(const char *path, bool append, const void *bytes, int64_t
   int file = calls->open(path, O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC));
   if (file < 0) return file_error(path, errno, status);
   int error_number = write_bytes(file, bytes, size);
-  /* Some places tell only now that the disk is full. */
+  /* Some file systems report a full disk only at close(). */
   if (calls->close(file) != 0 && error_number == 0) error_number = errno;
   return error_number == 0 || file_error(path, error_number, status);
 }
 
-/* A folder that cannot be opened or synced leaves this to its file system. */
+/* If a folder cannot be opened or synced, its file system is responsible. */
 static bool may_ignore(const char *path, int error_number) {
   struct stat info;
   return (error_number == EINVAL || error_number == EACCES || error_number == ENOTSUP ||
@@ -118,10 +118,10 @@ static bool disk_list(const char *directory, FileVisitor visit, void *arg, Statu
   return ok;
 }
 
-/* --- who writes --- */
+/* --- the writing process --- */
 
 #ifdef __EMSCRIPTEN__
-/* There is one process, which knows of no other. */
+/* There is only one process. */
 static void disk_writer(char name[FILE_WRITER_CAPACITY]) { snprintf(name, FILE_WRITER_CAPACITY, "0"); }
 
 static bool disk_writer_lives(const char *name) {
@@ -129,7 +129,7 @@ static bool disk_writer_lives(const char *name) {
   return true;
 }
 #else
-/* The machine's name as a number (FNV-1a), as the JavaScript of wasm/wasm_files.c makes it. */
+/* The machine's name as a number (FNV-1a); the JavaScript of wasm/wasm_files.c computes the same. */
 static uint32_t machine(void) {
   char name[256] = "";
   uint32_t hash = 2166136261u;
@@ -138,7 +138,7 @@ static uint32_t machine(void) {
   return hash;
 }
 
-/* When a process began, in a unit of the system's; 0 where that cannot be known. */
+/* The start time of a process, in units of the system; 0 if unknown. */
 static uint64_t start_of(long process) {
   char path[64], line[1024];
   unsigned long long start = 0;
@@ -147,7 +147,7 @@ static uint64_t start_of(long process) {
   if (!file) return 0;
   line[fread(line, 1, sizeof line - 1, file)] = '\0';
   fclose(file);
-  /* It is the 22nd field; the second ends with the last ')'. */
+  /* It is the 22nd field; the second one ends with the last ')'. */
   const char *at = strrchr(line, ')');
   for (int field = 2; at && field < 22; field++) at = strchr(at + 1, ' ');
   return at && sscanf(at, "%llu", &start) == 1 ? start : 0;
@@ -167,12 +167,12 @@ static bool disk_writer_lives(const char *name) {
     return true;
   if (kill((pid_t)process, 0) != 0 && errno == ESRCH) return false;
   known = start_of(process);
-  return start == 0 || known == 0 || known == start; /* else the number went to another process */
+  return start == 0 || known == 0 || known == start; /* otherwise another process has reused the number */
 }
 #endif
 
-/* The folder itself is locked: a file made for that would have to be removed, which others may be waiting
- * for. */
+/* Locks the folder itself: a lock file would have to be removed while other processes may be waiting for it.
+ */
 static int disk_lock(const char *directory) {
   int folder = open(directory[0] == '\0' ? "." : directory, O_RDONLY | O_CLOEXEC);
   if (folder < 0) return -1;

@@ -1,11 +1,11 @@
-/* The calls of the C library that change files on the disk: tests make them fail. */
+/* The C library calls that change files on the disk, which tests replace to make them fail. */
 #ifndef TFCORE_BASE_FILE_DISK_H_
 #define TFCORE_BASE_FILE_DISK_H_
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* As those of POSIX of the same names: -1 with errno after an error. */
+/* Like the POSIX functions of the same names: -1 with errno after an error. */
 typedef struct DiskCalls {
   int (*open)(const char *path, int flags);
   ssize_t (*write)(int file, const void *bytes, size_t size);
@@ -17,7 +17,7 @@ typedef struct DiskCalls {
 } DiskCalls;
 
 extern const DiskCalls kDiskCalls;
-/* Puts others in the place of kDiskCalls (NULL: back to them), while no file is in use. */
+/* Replaces kDiskCalls (NULL: restores it). No file may be in use. */
 void disk_calls_use(const DiskCalls *calls);
 
 #endif

@@ -6,7 +6,7 @@
 
 static const char kMark[] = ".tempstate";
 
-/* A name that no other draft has, in this process or in another. */
+/* A name that no other draft of this or another process has. */
 static bool draft_path(const char *path, char to[FILE_PATH_MAX + 1], Status *status) {
   static atomic_uint counter;
   char writer[FILE_WRITER_CAPACITY];
@@ -19,11 +19,11 @@ static bool draft_path(const char *path, char to[FILE_PATH_MAX + 1], Status *sta
 }
 
 typedef struct Leftovers {
-  const char *path; /* of the file whose drafts they are */
+  const char *path; /* the file to which the drafts belong */
   size_t directory; /* length of its folder, with the '/' */
 } Leftovers;
 
-/* Removes a draft whose writer has ended. One that cannot be removed is in nobody's way. */
+/* Removes a draft whose writer has ended. If that fails, the draft does no harm. */
 static bool remove_leftover(void *arg, const char *name, Status *status) {
   const Leftovers *leftovers = arg;
   char writer[FILE_WRITER_CAPACITY], path[FILE_PATH_MAX + 1];
@@ -47,7 +47,7 @@ static void remove_leftovers(const char *path) {
   Leftovers leftovers = {path, !slash ? 0 : (size_t)(slash - path) + 1};
   char directory[FILE_PATH_MAX + 1];
   Status ignored;
-  /* The root is "/"; of any other folder the '/' at the end goes. */
+  /* Removes the final '/' of a folder's name, except of the root "/". */
   size_t length = leftovers.directory > 1 ? leftovers.directory - 1 : leftovers.directory;
   memcpy(directory, path, length);
   directory[length] = '\0';
@@ -58,7 +58,7 @@ bool file_draft_begin(const char *path, FileDraft *draft, Status *status) {
   draft->publishing = false;
   TRY(draft_path(path, draft->path, status));
   remove_leftovers(path);
-  /* The file may be there also when this fails. */
+  /* On failure the file may exist. */
   return file_store()->write(draft->path, false, NULL, 0, status);
 }
 

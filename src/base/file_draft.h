@@ -1,5 +1,5 @@
-/* Files that are written whole or not at all. A draft has a name of its own beside the file's; publishing it
- * replaces the file in one step, after the bytes are safe. Whoever reads sees the old file or the new one,
+/* Files that are written completely or not at all. A draft has its own name next to the file; publishing it
+ * replaces the file in one step, after the bytes are synced. Readers see the old file or the new one,
  * whatever fails in between.
  *
  *   FileDraft draft;
@@ -16,20 +16,20 @@
 #include "base/file_store.h"
 
 typedef struct FileDraft {
-  char path[FILE_PATH_MAX + 1]; /* "": there is none */
-  bool publishing; /* file_draft_publish came to the step that replaces the file: it may be done in spite of
-                      an error */
+  char path[FILE_PATH_MAX + 1]; /* "": none */
+  bool publishing; /* file_draft_publish reached the step that replaces the file, so the file may be replaced
+                    * in spite of an error */
 } FileDraft;
 
-/* Begins an empty draft of the file `path`. The draft is initialised also when this fails. */
+/* Begins an empty draft of the file `path`. The draft is initialised even if this fails. */
 MUST_CHECK bool file_draft_begin(const char *path, FileDraft *draft, Status *status);
 MUST_CHECK bool file_draft_append(FileDraft *draft, const void *bytes, int64_t size, Status *status);
-/* Replaces `path`, which lies in the folder of the draft. An error tells that the file was not replaced, or
- * that it was but may not outlive a failure of the machine. */
+/* Replaces `path`, which must be in the draft's folder. An error means that the file was not replaced, or
+ * that it was but may be lost if the machine fails. */
 MUST_CHECK bool file_draft_publish(FileDraft *draft, const char *path, Status *status);
-/* Removes what was not published. */
+/* Removes the draft unless it was published. */
 void file_draft_drop(FileDraft *draft);
-/* All of this for bytes that are there at once. */
+/* Begins, writes and publishes a draft with the given bytes. */
 MUST_CHECK bool file_replace(const char *path, const void *bytes, int64_t size, Status *status);
 
 #endif

@@ -1,4 +1,4 @@
-/* Files in memory: a sorted array of them behind one lock. */
+/* Files in memory: a sorted array behind one lock. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,14 +14,14 @@ typedef struct Content {
 
 typedef struct MemoryFile {
   char *path;
-  Content *content; /* shared by the names of a file */
+  Content *content; /* shared by all names of a file */
 } MemoryFile;
 
 static Mutex lock = MUTEX_INIT;
 static MemoryFile *files;
 static int64_t file_count, file_capacity;
 
-/* The first file whose path is not before `path`. */
+/* The first file whose path does not sort before `path`. */
 static int64_t position(const char *path) {
   int64_t low = 0, high = file_count;
   while (low < high) {
@@ -55,7 +55,7 @@ static void drop(MemoryFile *file) {
   }
 }
 
-/* A name for the content where there is none. False when out of memory. */
+/* Adds a name for the content. False when out of memory. */
 static bool insert(const char *path, Content *content) {
   char *copy = mem_strdup(path, strlen(path));
   if (!copy || !mem_grow((void **)&files, &file_capacity, file_count + 1, sizeof *files)) {
@@ -89,7 +89,7 @@ static bool memory_read(const char *path, int64_t offset, void *bytes, int64_t s
   return inside || status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
 }
 
-/* The file is as it was when memory runs out. */
+/* When memory runs out, the file is unchanged. */
 static bool write_locked(const char *path, bool append, const void *bytes, int64_t size, Status *status) {
   MemoryFile *file = find(path);
   Content *content = file ? file->content : mem_calloc(1, sizeof *content);
@@ -164,8 +164,8 @@ static bool memory_directory(const char *path, Status *status) {
   return true;
 }
 
-/* Walks over copies of the names, so that the visitor may use files. `prefix_length` bytes are left out of
- * each; those with a '/' behind them, unless `deep`, are not visited. */
+/* Iterates over copies of the names, so that the visitor may use files. The first `prefix_length` bytes of
+ * each are left out; names with a '/' after them are visited only if `deep`. */
 static bool visit_under(const char *prefix, size_t prefix_length, bool deep, FileVisitor visit, void *arg,
                         Status *status) {
   StrBuf names = {0};
@@ -213,7 +213,7 @@ static bool memory_sync(const char *path, Status *status) {
   return true;
 }
 
-/* Files in memory do not outlive their only process. */
+/* Files in memory do not outlive their process. */
 static void memory_writer(char name[FILE_WRITER_CAPACITY]) { memcpy(name, "0", 2); }
 
 static bool memory_writer_lives(const char *name) {

@@ -45,14 +45,14 @@ bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size,
   return true;
 }
 
-/* How much of the path names the folder; 0 for none. The root's is 1. */
+/* The length of the path's folder; 0 if there is none. The root's is 1. */
 static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return 0;
   return slash == path ? 1 : (size_t)(slash - path);
 }
 
-/* Copies the folder's name; "" for none. */
+/* Copies the folder's name; "" if there is none. */
 static bool copy_directory(const char *path, char to[FILE_PATH_MAX + 1], Status *status) {
   size_t length = directory_length(path);
   if (length > FILE_PATH_MAX) return status_invalid(status, "File name is too long");
@@ -112,7 +112,7 @@ bool file_duplicate(const char *from, const char *to, Status *status) {
   Status ignored;
   TRY(remove_if_there(to, status));
   if (file_store()->link(from, to, &ignored)) return true;
-  /* The name may be there in spite of the error: writing to it would change the file itself. */
+  /* The name may exist in spite of the error: writing to it would change the file itself. */
   TRY(remove_if_there(to, status));
   if (copy_file(from, to, status)) return true;
   (void)!file_store()->remove(to, &ignored);
@@ -121,8 +121,8 @@ bool file_duplicate(const char *from, const char *to, Status *status) {
 
 /* --- patterns --- */
 
-/* Whether `c` is in the set that begins behind '['; `*pattern` moves behind its ']'. A set without end
- * matches nothing. */
+/* Whether `c` is in the set that begins after '['; `*pattern` moves past its ']'. A set without ']' matches
+ * nothing. */
 static bool set_has(const char **pattern, char c) {
   const char *p = *pattern;
   bool negated = *p == '^' || *p == '!', found = false;
@@ -140,7 +140,7 @@ static bool set_has(const char **pattern, char c) {
   return found != negated;
 }
 
-/* One step of matching against a single character; false when it does not fit. */
+/* Matches a single character; false when it does not match. */
 static bool match_one(const char **pattern, char c) {
   const char *p = *pattern;
   if (*p == '?') {
@@ -156,8 +156,7 @@ static bool match_one(const char **pattern, char c) {
   return true;
 }
 
-/* The last '*' may take more: going back to it alone is enough, so the time is bounded by the product of the
- * lengths. */
+/* Backtracking to the last '*' is enough, so the time is bounded by the product of the lengths. */
 static bool matches(const char *pattern, const char *name) {
   const char *star = NULL, *retry = NULL;
   while (*name != '\0') {
@@ -178,7 +177,7 @@ static bool matches(const char *pattern, const char *name) {
 }
 
 typedef struct Matching {
-  const char *pattern; /* of the last part */
+  const char *pattern; /* the last part of the path */
   char **names;
   int64_t count, capacity;
 } Matching;

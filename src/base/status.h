@@ -39,11 +39,11 @@ enum { STATUS_MESSAGE_CAPACITY = 4096 };
 
 typedef struct Status {
   Code code;
-  char message[STATUS_MESSAGE_CAPACITY]; /* NUL-terminated UTF-8, cut at the capacity; empty when code is
-                                            CODE_OK */
+  char message[STATUS_MESSAGE_CAPACITY]; /* NUL-terminated UTF-8, truncated at the capacity; empty when code
+                                          * is CODE_OK */
 } Status;
 
-/* Must-check: the result of a function that can fail must be looked at. */
+/* The result of a function that can fail must be checked. */
 #define MUST_CHECK __attribute__((warn_unused_result))
 /* Passes an error on to the caller. */
 #define TRY(call)              \
@@ -60,21 +60,19 @@ typedef struct Status {
 #define PRINTF_LIKE(format_index, first_arg) __attribute__((format(printf, format_index, first_arg)))
 
 void status_init(Status *status);
-/* Sets code and message; an earlier message is replaced. Returns false, so that `return status_set(...)`
- * reads well. */
+/* Sets code and message, replacing an earlier message. Returns false, for use in `return status_set(...)`. */
 bool status_set(Status *status, Code code, const char *format, ...) PRINTF_LIKE(3, 4);
 bool status_setv(Status *status, Code code, const char *format, va_list args) PRINTF_LIKE(3, 0);
-/* Appends to the message of an error (context such as "\n\t [[{{node n}}]]"); nothing happens when OK.
- * Returns false. */
+/* Appends context such as "\n\t [[{{node n}}]]" to an error message; does nothing when OK. Returns false. */
 bool status_append(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
 /* INVALID_ARGUMENT, the most frequent code. */
 bool status_invalid(Status *status, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Puts the caller's words in place of those of the function that failed. RESOURCE_EXHAUSTED stays: it says
- * nothing about the input, which may be right. Returns false. */
+/* Replaces the message of a failed function by the caller's. RESOURCE_EXHAUSTED is kept, because it does not
+ * mean that the input is invalid. Returns false. */
 bool status_reword(Status *status, Code code, const char *format, ...) PRINTF_LIKE(3, 4);
-/* RESOURCE_EXHAUSTED for an allocation that failed. */
+/* RESOURCE_EXHAUSTED for a failed allocation. */
 bool status_oom(Status *status, const char *what);
-/* "INVALID_ARGUMENT"; "UNKNOWN" for a number that is no code. */
+/* "INVALID_ARGUMENT"; "UNKNOWN" for an invalid code. */
 const char *code_name(Code code);
 
 #endif

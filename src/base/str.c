@@ -23,7 +23,7 @@ bool text_starts_with(const char *text, const char *prefix) {
   return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* Room for `more` bytes and the terminating NUL. */
+/* Makes space for `more` bytes and the terminating NUL. */
 static bool reserve(StrBuf *buffer, size_t more) {
   if (buffer->failed) return false;
   if (more >= PTRDIFF_MAX - 1 ||

@@ -25,7 +25,7 @@ uint64_t hash_bytes(const void *bytes, size_t length) {
   return mix(hash ^ tail);
 }
 
-/* The slot that holds the key, or the free slot where the search ended. */
+/* The slot of the key, or the free slot where the search ended. */
 static int64_t find_slot(const StringMap *map, const char *key, size_t length, uint32_t hash) {
   int64_t mask = map->num_slots - 1;
   for (int64_t slot = hash & mask;; slot = (slot + 1) & mask) {
@@ -57,7 +57,7 @@ bool string_map_contains(const StringMap *map, const char *key) {
   return find_entry(map, key, strlen(key)) != NULL;
 }
 
-/* Drops removed entries and lays out the slots anew for at least `count` entries. */
+/* Drops removed entries and rebuilds the slots for at least `count` entries. */
 static bool rebuild(StringMap *map, int64_t count) {
   int64_t num_slots = 16;
   while (num_slots < count * 2) num_slots *= 2;
@@ -77,7 +77,7 @@ static bool rebuild(StringMap *map, int64_t count) {
   return true;
 }
 
-/* Room for `more` entries in the slots, which may be laid out anew, and in the list. */
+/* Makes space for `more` entries in the slots, which may be rebuilt, and in the list. */
 static bool make_room(StringMap *map, int64_t more, Status *status) {
   bool ok = map->num_entries + more <= INT32_MAX / 4;
   if (ok && (map->num_entries + more) * 2 > map->num_slots) ok = rebuild(map, map->count * 2 + more + 8);
@@ -119,7 +119,7 @@ bool string_map_set(StringMap *map, const char *key, void *value, Status *status
 void *string_map_remove(StringMap *map, const char *key) {
   StringMapEntry *entry = (StringMapEntry *)find_entry(map, key, strlen(key));
   if (!entry) return NULL;
-  /* The slot keeps pointing to the dead entry, so that searches walk on over it. */
+  /* The slot keeps pointing to the removed entry, so that searches continue past it. */
   entry->key = NULL;
   map->count--;
   return entry->value;

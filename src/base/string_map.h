@@ -1,5 +1,5 @@
-/* StringMap: from strings to pointers, open addressing, insertion order kept for iteration. Keys are
- * borrowed: they must outlive their entry (as a rule they live in the arena of the map's owner). */
+/* StringMap: maps strings to pointers. Open addressing; iterates in insertion order. Keys are borrowed and
+ * must outlive their entry (usually they are allocated in the arena of the map's owner). */
 #ifndef TFCORE_BASE_STRING_MAP_H_
 #define TFCORE_BASE_STRING_MAP_H_
 
@@ -22,10 +22,10 @@ typedef struct StringMap {
   int64_t count;     /* live entries */
   int32_t *slots;    /* index + 1 into entries; 0 = free */
   int64_t num_slots; /* power of two */
-  int64_t reserved;  /* entries that can still be added without asking for memory */
+  int64_t reserved;  /* entries that can still be added without allocating */
 } StringMap;
 
-/* The value, or NULL when the key is not there. */
+/* The value, or NULL if the key is missing. */
 void *string_map_find(const StringMap *map, const char *key);
 void *string_map_find_bytes(const StringMap *map, const char *key, size_t length);
 bool string_map_contains(const StringMap *map, const char *key);
@@ -33,7 +33,7 @@ bool string_map_contains(const StringMap *map, const char *key);
 MUST_CHECK bool string_map_set(StringMap *map, const char *key, void *value, Status *status);
 MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t length, void *value,
                                      Status *status);
-/* Makes room for `count` entries more, so that adding them takes no memory. */
+/* Makes space for `count` more entries, so that adding them allocates nothing. */
 MUST_CHECK bool string_map_reserve(StringMap *map, int64_t count, Status *status);
 /* The removed value, or NULL. */
 void *string_map_remove(StringMap *map, const char *key);

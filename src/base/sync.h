@@ -1,4 +1,4 @@
-/* Threads and locks: the one place that knows pthread. In builds for one thread (wasm without threads)
+/* Threads and locks: the only file that uses pthread. In builds for one thread (wasm without threads)
  * SYNC_HAS_THREADS is 0, and locking compiles to nothing.
  *
  *   static Mutex lock = MUTEX_INIT;
@@ -29,20 +29,20 @@ typedef struct Mutex {
 #define MUTEX_INIT \
   { PTHREAD_MUTEX_INITIALIZER } /* plain */
 
-/* False when the system has no more of them; then the mutex must not be used or destroyed. */
+/* False when the system's resources are exhausted; then the mutex must not be used or destroyed. */
 MUST_CHECK bool mutex_init(Mutex *mutex);
 MUST_CHECK bool mutex_init_recursive(Mutex *mutex); /* the thread that holds it may lock it again */
 MUST_CHECK bool mutex_init_checked(Mutex *mutex);   /* for mutex_lock_unless_held */
 static inline void mutex_destroy(Mutex *mutex) { pthread_mutex_destroy(&mutex->handle); }
 static inline void mutex_lock(Mutex *mutex) { pthread_mutex_lock(&mutex->handle); }
 static inline void mutex_unlock(Mutex *mutex) { pthread_mutex_unlock(&mutex->handle); }
-/* Of a checked mutex: false when this thread holds it already. */
+/* For a checked mutex: false when this thread already holds it. */
 MUST_CHECK static inline bool mutex_lock_unless_held(Mutex *mutex) {
   return pthread_mutex_lock(&mutex->handle) == 0;
 }
 
-/* A condition variable. cond_wait releases the mutex, which must be held, until a signal comes. It may also
- * return without one. */
+/* A condition variable. cond_wait releases the mutex, which must be held, until it is signalled. It may also
+ * return without a signal. */
 typedef struct Cond {
   pthread_cond_t handle;
 } Cond;
@@ -52,12 +52,13 @@ static inline void cond_wait(Cond *cond, Mutex *mutex) { pthread_cond_wait(&cond
 static inline void cond_signal(Cond *cond) { pthread_cond_signal(&cond->handle); }
 static inline void cond_broadcast(Cond *cond) { pthread_cond_broadcast(&cond->handle); }
 
-/* Work that is done once in a process. The first thread does it, and the others wait for its end. */
+/* Work that is done once per process. The first thread does it, and the others wait until it is done. */
 typedef pthread_once_t Once;
 #define ONCE_INIT PTHREAD_ONCE_INIT
 static inline void once_run(Once *once, void (*work)(void)) { pthread_once(once, work); }
 
-/* A thread that runs work(argument). False when the system has no thread left. Each one is joined. */
+/* A thread that runs work(argument). False when the system cannot create a thread. Each thread must be
+ * joined. */
 typedef pthread_t Thread;
 static inline bool thread_start(Thread *thread, void *(*work)(void *argument), void *argument) {
   return pthread_create(thread, NULL, work, argument) == 0;
@@ -66,7 +67,7 @@ static inline void thread_join(Thread thread) { pthread_join(thread, NULL); }
 
 #else
 
-/* A checked mutex remembers whether it is held. */
+/* A checked mutex records its owner. */
 typedef struct Mutex {
   bool held;
 } Mutex;

@@ -1,4 +1,4 @@
-/* Looking at the attrs of operations. */
+/* Queries of the attrs of operations. */
 #include <string.h>
 
 #include "c_api/c_api_internal.h"
@@ -13,7 +13,7 @@ static const AttrValue *find_attr(TF_Operation *oper, const char *attr_name, TF_
   return value;
 }
 
-/* The attr when it is a list, of whatever. `end` is how the message ends. */
+/* The attr, which must be a list of any kind. `end` is the end of the error message. */
 static const AttrListValue *find_list(TF_Operation *oper, const char *attr_name, const char *end,
                                       TF_Status *status) {
   const AttrValue *value = find_attr(oper, attr_name, status);
@@ -28,19 +28,19 @@ static const NodeDef *begin(TF_Operation *oper, TF_Status *status) {
   return operation_node(oper)->def;
 }
 
-/* How many of `count` values fit. */
+/* The number of values that fit. */
 static size_t at_most(size_t count, int64_t room) {
   if (room < 0) return 0;
   return count < (uint64_t)room ? count : (size_t)room;
 }
 
-/* ---- what a value is ---- */
+/* ---- kinds of values ---- */
 
 static int64_t rank_of(const TensorShapeProto *shape) {
   return shape->unknown_rank ? -1 : (int64_t)shape->n_dim;
 }
 
-/* What the op calls the values of its lists. */
+/* The op's name for the type of the list's values. */
 static const struct {
   const char *name;
   TF_AttrType type;
@@ -62,7 +62,7 @@ static bool empty_list_type(const Node *node, const char *attr_name, TF_AttrType
     return status_invalid(status, "Attribute '%s' has an empty value of an unrecognized type '%s'", attr_name,
                           op->attr[i]->type);
   }
-  return true; /* the op does not declare it: any type will do */
+  return true; /* the op does not declare the attr, so any type is valid */
 }
 
 static bool describe_list(const Node *node, const char *attr_name, const AttrListValue *list,
@@ -294,7 +294,7 @@ void TF_OperationGetAttrTensorList(TF_Operation *oper, const char *attr_name, TF
   }
 }
 
-/* ---- all of them ---- */
+/* ---- serialised values ---- */
 
 void TF_OperationGetAttrValueProto(TF_Operation *oper, const char *attr_name, TF_Buffer *output_attr_value,
                                    TF_Status *status) {

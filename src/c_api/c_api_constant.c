@@ -1,4 +1,4 @@
-/* TF_TryEvaluateConstant: what an output is worth before anything runs. */
+/* TF_TryEvaluateConstant: the value of an output that follows from constants. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -16,14 +16,14 @@ typedef struct Evaluator {
   Graph *graph;
   Arena *arena;
   NodeValue *values; /* by node id */
-  Node **stack;      /* the path to the node at work */
+  Node **stack;      /* the path to the current node */
   int64_t depth, capacity;
   Status *status;
 } Evaluator;
 
 static bool out_of_memory(Evaluator *e) { return status_oom(e->status, "the value of a constant"); }
 
-/* Whether the value of a node depends on nothing but its inputs and attrs. */
+/* Whether the node's value depends only on its inputs and attrs. */
 static bool is_pure(const Node *node) {
   const Op *op = node->op;
   if (!op || node_is_function(node) || op->def->is_stateful || node->num_outputs == 0) return false;
@@ -38,7 +38,7 @@ static bool is_pure(const Node *node) {
   return true;
 }
 
-/* What the graph knows by itself: small constants, shapes. */
+/* Values that the graph knows: small constants, shapes. */
 static bool ask_graph(Evaluator *e, Node *node, NodeValue *value) {
   for (int i = 0; i < node->num_outputs; i++) {
     bool known = false;
@@ -49,7 +49,7 @@ static bool ask_graph(Evaluator *e, Node *node, NodeValue *value) {
   return true;
 }
 
-/* Not an error of the call: the value is not known then. */
+/* An error of the computation is not an error of the call: the value is then unknown. */
 static void forgive(Evaluator *e) {
   if (e->status->code != CODE_RESOURCE_EXHAUSTED) status_init(e->status);
 }
@@ -83,7 +83,7 @@ static bool push(Evaluator *e, Node *node) {
   return ask_graph(e, node, value);
 }
 
-/* False when there is no value; the status tells whether that is an error. */
+/* False when there is no value; on an error, the status says why. */
 static bool evaluate(Evaluator *e, Node *root) {
   TRY(push(e, root));
   while (e->depth > 0) {

@@ -1,9 +1,9 @@
-/* Changing operations that are in a graph. */
+/* Changes of operations that are in a graph. */
 #include <string.h>
 
 #include "c_api/c_api_internal.h"
 
-/* What inference knows of the value that flows into an input; NULL when nothing does. */
+/* What inference knows of the value of an input; NULL if the input is not connected. */
 static ShapeHandle input_shape(const Node *node, int index) {
   const Edge *edge = node_input_edge(node, index);
   return edge ? graph_output_shape((NodeOutput){edge->src, edge->src_output}) : NULL;
@@ -74,7 +74,7 @@ void TF_AddWhileInputHack(TF_Graph *graph, TF_Output new_src, TF_Operation *dst,
   unlock_graph(graph);
 }
 
-/* Calls that tell nobody whether they worked: a wrong operation is left alone. */
+/* These calls have no status: they ignore an invalid operation. */
 static bool is_of_graph(const TF_Graph *graph, const TF_Operation *op) {
   Status status;
   status_init(&status);

@@ -7,7 +7,7 @@
 #include "function/graph_to_function.h"
 #include "tensorflow/c/c_api_experimental.h"
 
-/* What TF_GraphToFunction takes for a number of operations, beside numbers. */
+/* The value of TF_GraphToFunction's `num_opers` that selects all operations. */
 enum { ALL_OPERATIONS = -1 };
 
 static TF_Function *new_function(Status *status) {
@@ -24,7 +24,7 @@ void TF_DeleteFunction(TF_Function *func) {
   mem_free(func);
 }
 
-/* The shared parts of `def` belong to somebody else, so the function keeps a copy. */
+/* The function keeps a copy, because parts of `def` are shared with another owner. */
 static bool keep_function(TF_Function *function, const FunctionDef *def, Status *status) {
   function->def = proto_copy(def, function->arena);
   return function->def || status_oom(status, "a function");
@@ -56,7 +56,8 @@ static bool describe(TF_Function *function, const char *description, Status *sta
   return function->def->signature->description || status_oom(status, "a function");
 }
 
-/* Base64 of the lowest 64 bits, with letters in place of what a name cannot hold or should not repeat. */
+/* Base64 of the lowest 64 bits, with letters in place of characters that a name cannot contain or should not
+ * repeat. */
 static void hash_text(uint64_t hash, char text[12]) {
   static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789aA";
   uint8_t bytes[9] = {0};
@@ -69,7 +70,7 @@ static void hash_text(uint64_t hash, char text[12]) {
   text[11] = '\0';
 }
 
-/* The hash is that of the function before it has its name and its control outputs. */
+/* The hash is computed before the function has its name and its control outputs. */
 static bool append_hash(TF_Function *function, Status *status) {
   FunctionDef bare = *function->def;
   OpDef signature = *bare.signature;
@@ -154,7 +155,7 @@ TF_Function *TF_FunctionImportFunctionDef(const void *proto, size_t proto_len, T
 
 typedef Tensorflow__FunctionDef__AttrEntry FunctionAttr;
 
-/* Its place among the attrs; n_attr when there is none of that name. */
+/* The attr's index; n_attr if there is no attr of that name. */
 static size_t find_attr(const FunctionDef *def, const char *name) {
   size_t at = 0;
   while (at < def->n_attr && strcmp(def->attr[at]->key, name) != 0) at++;
@@ -199,7 +200,7 @@ void TF_FunctionGetAttrValueProto(TF_Function *func, const char *attr_name, TF_B
   }
 }
 
-/* As the import of a library, for that adds all of it or nothing. */
+/* Done as the import of a library, because an import adds all functions or none. */
 static bool copy_function(TF_Graph *g, const TF_Function *func, const TF_Function *grad, Arena *arena,
                           Status *status) {
   if (!arena) return status_oom(status, "a function");

@@ -1,8 +1,10 @@
-/* The gradient checker: two Jacobians of a part of a graph, one from its gradients and one from differences.
+/* The gradient checker: computes two Jacobians of a part of a graph, one from its gradients and one from
+ * differences.
  *
- * Tensors are looked at as lists of real numbers, the two parts of a complex number one after the other. For
- * L, the real part of sum(conj(dy) * y), the gradient of x holds the derivatives of L by those numbers; dy =
- * 1 at an element makes L its real part, dy = i its imaginary part. */
+ * Tensors are treated as lists of real numbers; a complex number is its two parts. For a loss L = the real
+ * part of sum(conj(dy) * y), the gradient of x holds the derivatives of L by those numbers. dy = 1 at one
+ * element makes L the element's real part, dy = i its imaginary part.
+ */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -11,7 +13,7 @@
 #include "graph/node_builder.h"
 #include "tfcore/gradient_checker.h"
 
-/* A tensor that the check changes number by number: an x, or a dy. */
+/* A tensor that the check modifies number by number: an x, or a dy. */
 typedef struct Numbers {
   Tensor tensor;
   int64_t count;
@@ -25,11 +27,11 @@ typedef struct GradientCheck {
   const TF_GradientCheckOptions *options;
   int ny, nx, num_feeds; /* of all feeds: xs, dys, then the caller's */
   NodeOutput *ys, *xs, *dys, *dxs, *feeds;
-  Numbers **x_numbers; /* where the xs are */
+  Numbers **x_numbers; /* the xs by their position */
   Numbers *dy_numbers;
   const Tensor **feed_values;
-  Tensor *y_values, *dx_values; /* of the last run */
-  double *jacobian;             /* of the gradients: a row for each number of the ys */
+  Tensor *y_values, *dx_values; /* of the latest run */
+  double *jacobian;             /* from the gradients: one row for each number of the ys */
   int64_t rows, columns;
   double max_error;
 } GradientCheck;
@@ -70,7 +72,7 @@ static void drop_values(Tensor *values, int count) {
   for (int i = 0; values && i < count; i++) tensor_clear(&values[i]);
 }
 
-/* The ys, or the gradients that there are. */
+/* Computes the ys, or the existing gradients. */
 static bool run(GradientCheck *check, const NodeOutput *fetches, int num_fetches, Tensor *values) {
   drop_values(values, num_fetches);
   return session_run(check->session, check->feeds, check->feed_values, check->num_feeds, fetches, values,
@@ -98,7 +100,7 @@ static bool add_node(GradientCheck *check, const char *op, const char *type_attr
   return node_builder_finish(&b, &output->node, check->status);
 }
 
-/* The ys at x, and room for a dy of the shape of each. */
+/* Computes the ys at x, and allocates a dy of the shape of each. */
 static bool measure_ys(GradientCheck *check) {
   TRY(run(check, check->ys, check->ny, check->y_values));
   for (int i = 0; i < check->ny; i++) {
@@ -112,7 +114,7 @@ static bool measure_ys(GradientCheck *check) {
   return true;
 }
 
-/* What is fed cannot be fetched, and a gradient may be dy itself: so a node stands behind each dy. */
+/* A fed output cannot be fetched, and a gradient may be dy itself, so each dy passes through an Identity. */
 static bool add_gradients_of_ys(GradientCheck *check) {
   int num_feeds = check->num_feeds;
   for (int i = 0; i < check->ny; i++) {
@@ -176,13 +178,13 @@ static bool fill_jacobian(GradientCheck *check) {
   return true;
 }
 
-/* A NaN stays, whatever comes after it. */
+/* A NaN is kept, whatever follows. */
 static void note_error(GradientCheck *check, double gradient, double difference) {
   double error = fabs(gradient - difference) / fmax(1, fabs(difference));
   if (!(error <= check->max_error) && !isnan(check->max_error)) check->max_error = error;
 }
 
-/* One number of an x: the ys on both sides of it, against a column of the Jacobian. */
+/* Varies one number of an x, and compares the difference of the ys with a column of the Jacobian. */
 static bool compare_column(GradientCheck *check, Tensor *x, int64_t k, double *above, int64_t column) {
   double middle = number(x, k), delta = check->options->delta;
   if (delta == 0) delta = is_single(x->dtype) ? 0x1p-7 : 0x1p-17;
@@ -203,7 +205,7 @@ static bool compare_column(GradientCheck *check, Tensor *x, int64_t k, double *a
       note_error(check, check->jacobian[row * check->columns + column], difference);
     }
   }
-  set_number(x, k, middle); /* not earlier: a y may share its memory with x */
+  set_number(x, k, middle); /* not earlier, because a y may share its memory with x */
   return true;
 }
 
@@ -225,7 +227,7 @@ static bool check_order(GradientCheck *check) {
 
 /* --- the call --- */
 
-/* Room for `room_for_feeds` feeds besides the dys. */
+/* Allocates for `room_for_feeds` feeds besides the dys. */
 static bool allocate(GradientCheck *check, int room_for_feeds) {
   int feeds = room_for_feeds + check->ny;
   check->dy_numbers = arena_calloc(check->arena, check->ny + 1, sizeof(Numbers));
@@ -248,7 +250,7 @@ static void drop(GradientCheck *check) {
   mem_free(check->jacobian);
 }
 
-/* The next order: how the dxs depend on the xs and on the dys, which get values of no regularity. */
+/* The next order: derivatives of the dxs by the xs and the dys. The dys get irregular values. */
 static bool begin_next_order(GradientCheck *check, GradientCheck *next) {
   *next = (GradientCheck){.graph = check->graph,
                           .session = check->session,
@@ -280,7 +282,7 @@ static bool begin_next_order(GradientCheck *check, GradientCheck *next) {
   return true;
 }
 
-/* This order, and as many behind it as are left. */
+/* Checks this order and the remaining higher ones. */
 static bool check_orders(GradientCheck *check, int orders) {
   TRY(check_order(check));
   if (orders <= 1) return true;

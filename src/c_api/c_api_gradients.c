@@ -9,9 +9,9 @@
 
 /* ---- ops without gradient ---- */
 
-/* Ops that a gradient ends at: those for which TensorFlow's C++ gradients say so, and those that gradients
- * themselves are made of (FloorDiv, OnesLike, Range), so that second derivatives exist. Any other op of
- * this library without gradient is an error, as in TensorFlow. */
+/* Ops at which gradients end: those that TensorFlow's C++ gradients treat so, and those that appear in
+ * gradients (FloorDiv, OnesLike, Range), so that second derivatives exist. As in TensorFlow, any other op
+ * without gradient is an error. */
 static const char *const kConstantOps[] = {"ApproximateEqual",
                                            "BroadcastGradientArgs",
                                            "ConcatOffset",
@@ -52,7 +52,7 @@ static bool is_built_in(const OpRegistration *registration) {
   return false;
 }
 
-/* Whether no gradient flows through the node; `undefined` when that is an error. */
+/* Whether no gradient flows through the node; `undefined` receives whether that is an error. */
 static bool ends_flow(const Graph *graph, const Node *node, bool *undefined) {
   const OpRegistration *registration = node->op->registration;
   *undefined = false;
@@ -77,7 +77,7 @@ static void visit(Search *search, Node *node, uint8_t flag) {
   search->queue[search->length++] = node;
 }
 
-/* Marks the nodes that an x leads to. */
+/* Marks the nodes that are reachable from an x. */
 static void mark_dependent(Search *search, const NodeOutput *xs, int nx) {
   for (int i = 0; i < nx; i++) {
     for (int64_t k = 0; k < xs[i].node->num_out_edges; k++) {
@@ -94,7 +94,7 @@ static void mark_dependent(Search *search, const NodeOutput *xs, int nx) {
   search->length = 0;
 }
 
-/* From the ys back to the xs, as far as gradients flow. */
+/* Walks from the ys back to the xs, as far as gradients flow. */
 static bool check_flow(Search *search, const NodeOutput *ys, int ny, Status *status) {
   for (int i = 0; i < ny; i++) {
     if (search->flags[ys[i].node->id] & DEPENDS) visit(search, ys[i].node, REACHED);

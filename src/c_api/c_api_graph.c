@@ -1,4 +1,4 @@
-/* Graphs: their life, shapes, and looking at operations. */
+/* Graphs: creating and deleting them, shapes, and queries of operations. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,7 +71,7 @@ void TF_SetRequireShapeInferenceFns(TF_Graph *graph, bool require) {
   unlock_graph(graph);
 }
 
-/* The graph is locked: what is known of the output is replaced when more becomes known. */
+/* The graph must be locked, because inference may replace the output's shape. */
 static ShapeHandle known_shape(TF_Graph *graph, TF_Output output, Status *status) {
   if (!check_output_index(output, status) ||
       !graph_check_node(graph->graph, operation_node(output.oper), status))
@@ -169,7 +169,7 @@ void TF_OperationAllInputs(TF_Operation *oper, TF_Output *inputs, int max_inputs
   for (int i = 0; i < count && i < max_inputs; i++) inputs[i] = TF_OperationInput((TF_Input){oper, i});
 }
 
-/* The list of edges out of an operation grows when another thread adds a consumer. */
+/* An operation's list of outgoing edges grows when another thread adds a consumer. */
 static const Node *lock_consumers(const TF_Operation *oper) {
   const Node *node = operation_node(oper);
   graph_lock(node->graph);

@@ -1,4 +1,4 @@
-/* Importing and exporting GraphDefs. */
+/* Import and export of GraphDefs. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 
 struct TF_ImportGraphDefOptions {
   Arena *arena; /* names */
-  bool failed;  /* memory ran out while options were set; the import reports it */
+  bool failed;  /* out of memory while options were set; the import reports it */
   const char *prefix, *default_device;
   bool uniquify_names, uniquify_prefix, any_colocation;
   const char **map_keys;
@@ -57,7 +57,7 @@ void TF_DeleteImportGraphDefOptions(TF_ImportGraphDefOptions *opts) {
   mem_free(opts);
 }
 
-/* Notes whether what an option needed was there. */
+/* Records whether an allocation for an option succeeded. */
 static bool keep(TF_ImportGraphDefOptions *opts, bool ok) {
   opts->failed |= !ok;
   return ok;
@@ -186,8 +186,8 @@ void TF_ImportGraphDefResultsMissingUnusedInputMappings(TF_ImportGraphDefResults
   *src_indexes = results->missing_indexes;
 }
 
-/* Room for everything that results can hold: once the graph has the nodes, nothing may fail any more. Returns
- * where the names of missing inputs go; NULL when out of memory. */
+/* Allocates everything that the results need: after the graph has the nodes, nothing may fail. Returns the
+ * array for the names of missing inputs; NULL when out of memory. */
 static char *reserve_results(TF_ImportGraphDefResults *results, const TF_ImportGraphDefOptions *opts) {
   int64_t num_map = opts ? opts->num_map : 0, bytes = 0;
   for (int64_t i = 0; i < num_map; i++) bytes += (int64_t)strlen(opts->map_keys[i]) + 1;
@@ -247,7 +247,8 @@ static bool import_graph(TF_Graph *graph, const TF_Buffer *graph_def, const TF_I
   if (!graph_import_bytes(graph->graph, graph_def->data, graph_def->length, &options, results->arena,
                           &imported, status)) {
     if (!text_starts_with(status->message, "Cannot parse ")) return false;
-    const char *reason = arena_strdup(results->arena, status->message); /* what TensorFlow does not tell */
+    const char *reason = arena_strdup(results->arena, status->message); /* TensorFlow does not report the
+                                                                         * reason */
     return status_invalid(status, "Invalid GraphDef: %s", reason ? reason : "");
   }
   fill_results(results, names, &imported);

@@ -1,4 +1,4 @@
-/* What stands behind the opaque types of the C API. */
+/* The structs behind the opaque types of the C API. */
 #ifndef TFCORE_C_API_C_API_INTERNAL_H_
 #define TFCORE_C_API_C_API_INTERNAL_H_
 
@@ -16,14 +16,14 @@ typedef struct Payload {
 
 struct TF_Status {
   Status status;
-  Payload *payloads; /* of the error in `status` */
+  Payload *payloads; /* payloads of the error in `status` */
 };
 
 struct TF_Tensor {
   Tensor tensor;
 };
 
-/* Shared by the user and by the sessions on it. */
+/* The user and the sessions of the graph hold references. */
 struct TF_Graph {
   Graph *graph;
   atomic_int references;
@@ -34,7 +34,7 @@ struct TF_Session {
   TF_Graph *graph;
 };
 
-/* A function on its own, outside any graph. */
+/* A function outside of any graph. */
 struct TF_Function {
   Arena *arena;
   FunctionDef *def;
@@ -50,28 +50,28 @@ static inline TF_Output from_node_output(NodeOutput output) {
   return (TF_Output){node_operation(output.node), output.index};
 }
 
-/* Every call that reads or writes what other calls on the same graph may change holds the graph's lock
- * meanwhile; a call may call another one. Two graphs are never locked by one thread. */
+/* Every call that reads or writes the mutable state of a graph holds the graph's lock meanwhile; calls may
+ * nest. A thread never locks two graphs. */
 static inline void lock_graph(const TF_Graph *graph) { graph_lock(graph->graph); }
 static inline void unlock_graph(const TF_Graph *graph) { graph_unlock(graph->graph); }
 
 /* The NodeOutputs of an array, in `arena`. */
 MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out,
                                 Status *status);
-/* OK, and without payloads: what every call begins with. */
+/* Clears the status and its payloads; every call begins with it. */
 void start_status(TF_Status *status);
-/* Parses a message that a caller gave. INVALID_ARGUMENT "`problem`: ..." when it is malformed. */
+/* Parses a message given by the caller. INVALID_ARGUMENT "`problem`: ..." when it is malformed. */
 MUST_CHECK bool parse_given(const ProtoDescriptor *descriptor, const void *bytes, size_t length,
                             const char *problem, Arena *arena, void **message, Status *status);
-/* A TF_Tensor that takes over what `value` holds; NULL with status when out of memory. */
+/* A TF_Tensor that takes the contents of `value`; NULL with status when out of memory. */
 TF_Tensor *take_tensor(Tensor *value, Status *status);
-/* Moves what `text` holds into the buffer, which then owns it. */
+/* Moves the contents of `text` into the buffer, which then owns them. */
 MUST_CHECK bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status);
 /* Serialises a message into the buffer. */
 MUST_CHECK bool fill_buffer_with_message(const void *message, TF_Buffer *buffer, Status *status);
 /* Checks that an output exists. */
 MUST_CHECK bool check_output_index(TF_Output output, Status *status);
-/* Makes the ops of this build known, once. */
+/* Registers the ops of this build, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
 /* TF_SessionRun in pieces: up to the first kernel, and from there on for `slice_ms` or (0) to the end. */
@@ -97,18 +97,18 @@ RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **o
                               Status *status);
 /* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
 TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
-/* Gives up an operation that was begun; NULL is fine. */
+/* Discards an operation under construction; NULL is fine. */
 void free_description(TF_OperationDescription *desc);
-/* What gradients take as constant. */
+/* The outputs that gradients treat as constants. */
 typedef struct GradientStops {
   const TF_Output *outputs;
   int count;
 } GradientStops;
-/* TF_AddGradientsWithPrefix. With `stops` (which may be none) an x that no gradient reaches gets {NULL, 0}
- * instead of failing the call. */
+/* TF_AddGradientsWithPrefix with `stops` (may be empty), except that an x that no gradient reaches gets
+ * {NULL, 0} instead of failing the call. */
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
                       const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status);
-/* For a call whose outcome the caller finds in its TF_Status. */
+/* Discards the result of a call that reports its outcome in its TF_Status. */
 static inline void reported(bool ok) { (void)ok; }
 
 #endif

@@ -1,4 +1,4 @@
-/* What a kernel from outside sees while it is made: its node and the node's attrs. */
+/* The TF_OpKernelConstruction of a registered kernel: its node and the node's attrs. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static int64_t num_dims(const TensorShapeProto *shape) {
   return shape->unknown_rank ? -1 : (int64_t)shape->n_dim;
 }
 
-/* The field of the list that holds something. */
+/* The non-empty field of the list. */
 static void measure_list(const AttrListValue *list, int64_t *list_size, int64_t *total_size) {
   *total_size = -1;
   if (list->n_s > 0) {
@@ -156,7 +156,7 @@ TF_Buffer *TF_OpKernelConstruction_GetAttrFunction(TF_OpKernelConstruction *ctx,
 
 /* ---- lists ---- */
 
-/* An empty list, of whatever kind it may be, is one without a message. */
+/* An empty list of any kind is serialised without a message. */
 static const AttrListValue *find_list(const TF_OpKernelConstruction *ctx, const char *attr_name,
                                       AttrKind kind, Status *status) {
   static const AttrListValue kEmpty;

@@ -1,4 +1,4 @@
-/* Kernels from outside: registering them, and what they see while they run. */
+/* Kernels that programs register, and their TF_OpKernelContext while they run. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -74,7 +74,7 @@ void TF_KernelBuilder_Label(TF_KernelBuilder *kernel_builder, const char *label)
   set_text(kernel_builder, &kernel_builder->def->label, label);
 }
 
-/* ---- between the registry and the builder's functions ---- */
+/* ---- adapters from the registry to the builder's functions ---- */
 
 static bool construct(const KernelConstruction *construction, void *state, Status *status) {
   const TF_KernelBuilder *builder = construction->data;
@@ -139,7 +139,7 @@ void TF_RegisterKernelBuilder(const char *kernel_name, TF_KernelBuilder *builder
   TF_RegisterKernelBuilderWithKernelDef(NULL, kernel_name, builder, status);
 }
 
-/* ---- what is registered ---- */
+/* ---- queries of registered kernels ---- */
 
 static TF_Buffer *list_kernels(const char *op_name, Status *status) {
   status_init(status);
@@ -266,7 +266,7 @@ TF_Tensor *TF_AllocateOutput(TF_OpKernelContext *context, int index, TF_DataType
   return share_tensor(out, &status->status);
 }
 
-/* *input is the candidate whose memory the output got, or -1. */
+/* *input is the candidate whose memory the output uses, or -1. */
 static bool forward_or_allocate(KernelContext *context, const int *candidates, int num_candidates, int index,
                                 const Shape *shape, Tensor **out, int *input, Status *status) {
   *input = -1;
@@ -322,7 +322,7 @@ void TF_OpKernelContext_Failure(TF_OpKernelContext *ctx, TF_Status *status) {
   if (ctx->failure.code == CODE_OK) ctx->failure = status->status;
 }
 
-/* ---- where it runs ---- */
+/* ---- environment ---- */
 
 int64_t TF_StepId(TF_OpKernelContext *ctx) { return kernel_step_id(ctx->context); }
 

@@ -1,11 +1,11 @@
-/* Building operations: TF_NewOperation ... TF_FinishOperation. */
+/* Construction of operations: TF_NewOperation ... TF_FinishOperation. */
 #include <string.h>
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 
-/* Collects what an operation will be; everything lives in its own arena until TF_FinishOperation copies it
- * into the graph. */
+/* An operation under construction; everything is allocated in its own arena until TF_FinishOperation copies
+ * it into the graph. */
 struct TF_OperationDescription {
   TF_Graph *graph;
   Arena *arena;
@@ -47,7 +47,7 @@ TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type, c
   status_init(&desc->status);
   const Op *op;
   if (!find_op(graph, op_type, &op, &desc->status)) {
-    /* To the caller it is a bad argument, as all else that is wrong with an operation. */
+    /* The caller gets INVALID_ARGUMENT, as for other errors in an operation. */
     if (desc->status.code == CODE_NOT_FOUND) desc->status.code = CODE_INVALID_ARGUMENT;
     return desc;
   }
@@ -60,14 +60,14 @@ TF_OperationDescription *TF_NewOperationLocked(TF_Graph *graph, const char *op_t
   return TF_NewOperation(graph, op_type, oper_name);
 }
 
-/* False when the description has failed already. */
+/* False when an earlier call for the description failed. */
 static bool usable(const TF_OperationDescription *desc) { return desc && desc->status.code == CODE_OK; }
 
 void TF_SetDevice(TF_OperationDescription *desc, const char *device) {
   if (usable(desc)) node_def_builder_device(desc->builder, device);
 }
 
-/* Whether the operation is one of the graph's. */
+/* Whether the operation belongs to the graph. */
 static bool check_operation(TF_OperationDescription *desc, const TF_Operation *oper) {
   lock_graph(desc->graph);
   bool ok = graph_check_node(desc->graph->graph, operation_node(oper), &desc->status);
@@ -136,7 +136,7 @@ static void set_attr(TF_OperationDescription *desc, const char *name, const Attr
   if (!value) {
     status_oom(&desc->status, "an attr");
   } else if (strcmp(name, "_class") == 0 && value->value_case == (int)ATTR_LIST) {
-    /* Takes the place of what TF_ColocateWith said before, as in TensorFlow. */
+    /* Replaces earlier calls of TF_ColocateWith, as in TensorFlow. */
     desc->num_colocations = 0;
     for (size_t i = 0; i < value->list->n_s; i++) {
       if (!mem_grow((void **)&desc->colocations, &desc->colocation_capacity, desc->num_colocations + 1,
@@ -317,7 +317,7 @@ static int compare_strs(Str a, Str b) {
   return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
-/* The attr `_class`: the locations sorted, each once. */
+/* The attr `_class`: the locations, sorted and without duplicates. */
 static void set_colocations(TF_OperationDescription *desc) {
   Str *sorted = desc->colocations;
   int64_t count = 0;

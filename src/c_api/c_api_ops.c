@@ -1,4 +1,4 @@
-/* Ops described at run time: their builder and their registration. */
+/* Ops described at run time: their builder and registration. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@
 struct TF_OpDefinitionBuilder {
   Arena *arena; /* holds the builder itself */
   OpDefBuilder *op;
-  ForeignShapeFn shape; /* NULL: none */
+  ForeignShapeFn shape; /* may be NULL */
   const char *gradient; /* NULL, NO_GRADIENT or a text */
   bool out_of_memory;
 };
@@ -119,7 +119,7 @@ static bool make_registration(void *arg, Arena *arena, OpRegistrationData *data,
 
 static void free_builder(void *builder) { TF_DeleteOpDefinitionBuilder(builder); }
 
-/* Now, rather than when somebody wants the gradient. */
+/* Parses it now, rather than when a gradient is first requested. */
 static bool check_gradient(const TF_OpDefinitionBuilder *builder, Status *status) {
   if (!builder->gradient || builder->gradient == NO_GRADIENT) return true;
   FunctionDef *function;
@@ -130,7 +130,7 @@ static bool check_gradient(const TF_OpDefinitionBuilder *builder, Status *status
 void TF_RegisterOpDefinition(TF_OpDefinitionBuilder *builder, TF_Status *status) {
   start_status(status);
   bool ok = !builder->out_of_memory || status_oom(&status->status, "an op");
-  /* The library's own ops come first, so that their names are taken. */
+  /* Registers the library's own ops first, so that their names are in use. */
   if (!ok || !register_ops(&status->status) || !check_gradient(builder, &status->status)) {
     TF_DeleteOpDefinitionBuilder(builder);
     return;

@@ -8,10 +8,10 @@
 
 struct TF_SessionOptions {
   char *target;     /* NULL: this process */
-  int threads;      /* 0: not said */
+  int threads;      /* 0: not set */
   int64_t timeout;  /* of steps, in milliseconds; 0: none */
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
-  bool failed;      /* memory ran out while options were set; TF_NewSession reports it */
+  bool failed;      /* out of memory while options were set; TF_NewSession reports it */
 };
 
 TF_SessionOptions *TF_NewSessionOptions(void) { return mem_calloc(1, sizeof(TF_SessionOptions)); }
@@ -106,7 +106,7 @@ struct TF_DeviceList {
   uint64_t incarnation;
 };
 
-/* There is one device, and it is always the same one. */
+/* There is exactly one device. */
 static TF_DeviceList the_cpu = {LOCAL_DEVICE_NAME, LOCAL_DEVICE_TYPE, LOCAL_DEVICE_MEMORY_BYTES, 1};
 
 TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status) {

@@ -1,4 +1,4 @@
-/* What shape functions from outside may ask and answer. */
+/* The API of shape functions that programs register. */
 #include "base/alloc.h"
 #include "c_api/shape_handles.h"
 #include "op/node_def.h"
@@ -29,8 +29,8 @@ int TF_DimensionHandleSame(TF_DimensionHandle *a, TF_DimensionHandle *b) {
   return a && b && a->dim && a->dim == b->dim ? 1 : 0;
 }
 
-/* A handle that holds nothing yet counts as unknown. NULL when out of memory (and so was who passes NULL for
- * a handle), which the shape calls report. */
+/* An empty handle counts as unknown. NULL when out of memory, or for a NULL handle, which also means that
+ * memory ran out; the shape calls report it. */
 static ShapeHandle shape_in(InferenceContext *c, const TF_ShapeHandle *handle) {
   if (!handle) return NULL;
   return handle->shape ? handle->shape : shape_unknown(c);
@@ -41,7 +41,7 @@ static DimHandle dim_in(InferenceContext *c, const TF_DimensionHandle *handle) {
   return handle->dim ? handle->dim : dim_unknown(c);
 }
 
-/* After an error the handle holds nothing. */
+/* After an error the handle is empty. */
 static void put_shape(bool ok, const ShapeHandle *shape, TF_ShapeHandle *result, TF_Status *status) {
   if (result) {
     result->shape = ok ? *shape : NULL;
@@ -64,7 +64,7 @@ static TF_ShapeHandle *new_handle(ShapeHandle shape) {
   return handle;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static bool has_input(const InferenceContext *c, int i, Status *status) {
   status_init(status);
@@ -153,7 +153,7 @@ void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx, TF_Shape
   put_dim(ok, &out, result, status);
 }
 
-/* ---- answering ---- */
+/* ---- results ---- */
 
 void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext *ctx, int i, TF_ShapeHandle *handle,
                                        TF_Status *status) {
@@ -173,7 +173,7 @@ void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext *ctx, TF_S
   reported(shape_unknown_outputs(inference_of(ctx), &status->status));
 }
 
-/* ---- making ---- */
+/* ---- new shapes ---- */
 
 TF_ShapeHandle *TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext *ctx) {
   return new_handle(shape_scalar(inference_of(ctx)));
@@ -230,7 +230,7 @@ void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t valu
   put_dim(dim_ok(made, &out, &status->status), &out, result, status);
 }
 
-/* ---- checking and combining shapes ---- */
+/* ---- checks and combinations of shapes ---- */
 
 void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *handle, int64_t rank,
                                       TF_ShapeHandle *result, TF_Status *status) {
@@ -282,7 +282,7 @@ void TF_ShapeInferenceContextReplaceDim(TF_ShapeInferenceContext *ctx, TF_ShapeH
             status);
 }
 
-/* A shape function of two shapes, and one of two dimensions. */
+/* The types of functions of two shapes, and of two dimensions. */
 typedef bool (*ShapePairFn)(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out,
                             Status *status);
 typedef bool (*DimPairFn)(InferenceContext *c, DimHandle a, DimHandle b, DimHandle *out, Status *status);

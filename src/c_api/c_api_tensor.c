@@ -5,7 +5,7 @@
 #include "c_api/c_api_internal.h"
 #include "tensorflow/c/tf_tstring.h"
 
-/* Of the memory that tensors get; what a program brings along may be aligned to less. */
+/* The alignment of memory allocated for tensors; memory given by a program may be aligned to less. */
 enum { TENSOR_ALIGNMENT = 64 };
 
 size_t TF_DataTypeSize(TF_DataType dt) {

@@ -39,7 +39,7 @@ TF_Code TF_GetCode(const TF_Status *status) { return (TF_Code)status->status.cod
 
 const char *TF_Message(const TF_Status *status) { return status->status.message; }
 
-/* Nobody is there to be told of an error: without memory the status stays as it was. */
+/* The call has no way to report an error: without memory the status is unchanged. */
 void TF_SetPayload(TF_Status *status, const char *key, const char *value) {
   if (status->status.code == CODE_OK) return;
   char *copy = mem_strdup(value, strlen(value));
@@ -67,7 +67,7 @@ void TF_ForEachPayload(const TF_Status *status, TF_PayloadVisitor visitor, void 
   for (const Payload *p = status->payloads; p; p = p->next) visitor(p->key, p->value, capture);
 }
 
-/* As TensorFlow has them, ends at 0. Not every system has all of these errors. */
+/* TensorFlow's list, ended by 0. Not every system has all of these errors. */
 static const int kInvalidArgument[] = {EINVAL, ENAMETOOLONG, E2BIG,    EDESTADDRREQ, EDOM,       EFAULT,
                                        EILSEQ, ENOPROTOOPT,  ENOTSOCK, ENOTTY,       EPROTOTYPE, ESPIPE,
 #ifdef ENOSTR

@@ -1,4 +1,4 @@
-/* What stands behind the opaque types of tensorflow/c/kernels.h. */
+/* The structs behind the opaque types of tensorflow/c/kernels.h. */
 #ifndef TFCORE_C_API_KERNELS_INTERNAL_H_
 #define TFCORE_C_API_KERNELS_INTERNAL_H_
 
@@ -6,7 +6,7 @@
 #include "op/kernel_registry.h"
 #include "tensorflow/c/kernels.h"
 
-/* Registered, it lives in the kernel registry. */
+/* Once registered, the kernel registry owns it. */
 struct TF_KernelBuilder {
   Arena *arena; /* holds the builder itself */
   KernelDef *def;
@@ -23,10 +23,10 @@ struct TF_OpKernelConstruction {
 
 /* The state of a kernel that calls a builder's functions. */
 typedef struct ForeignKernel {
-  const TF_KernelBuilder *builder; /* NULL: there is nothing to delete */
+  const TF_KernelBuilder *builder; /* NULL: nothing to delete */
   void *kernel;
   const OpDef *op_def;
-  int *input_starts; /* where each input_arg begins */
+  int *input_starts; /* the first input of each input_arg */
 } ForeignKernel;
 
 struct TF_OpKernelContext {

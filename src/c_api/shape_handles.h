@@ -1,4 +1,4 @@
-/* What stands behind the handles of tensorflow/c/ops.h. A TF_ShapeInferenceContext is an InferenceContext. */
+/* The structs behind the handles of tensorflow/c/ops.h. A TF_ShapeInferenceContext is an InferenceContext. */
 #ifndef TFCORE_C_API_SHAPE_HANDLES_H_
 #define TFCORE_C_API_SHAPE_HANDLES_H_
 
@@ -9,11 +9,11 @@
 typedef void (*ForeignShapeFn)(TF_ShapeInferenceContext *ctx, TF_Status *status);
 
 struct TF_ShapeHandle {
-  ShapeHandle shape; /* NULL: nothing yet */
+  ShapeHandle shape; /* NULL: empty */
 };
 
 struct TF_DimensionHandle {
-  DimHandle dim; /* NULL: nothing yet */
+  DimHandle dim; /* NULL: empty */
 };
 
 static inline InferenceContext *inference_of(TF_ShapeInferenceContext *ctx) {

@@ -18,15 +18,14 @@ enum {
 };
 
 struct BufferPool {
-  atomic_flag
-      lock; /* held for a few loads and stores only, so spinning is right, on a browser's main thread too */
+  atomic_flag lock; /* held only for a few loads and stores, so it spins, on a browser's main thread too */
   bool released;
-  int64_t outstanding; /* buffers that will come back */
+  int64_t outstanding; /* buffers that are not returned yet */
   int64_t cached_bytes;
   Buffer *free[NUM_CLASSES];
 };
 
-/* Buffers that somebody refers to. */
+/* Buffers with references. */
 static atomic_int live_buffers;
 
 int buffer_live_count(void) { return atomic_load_explicit(&live_buffers, memory_order_relaxed); }
@@ -119,7 +118,7 @@ void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *da
 
 void buffer_ref(Buffer *buffer) { atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed); }
 
-/* Puts the buffer on its pool's list, or frees it when the pool's owner has gone. */
+/* Returns the buffer to its pool's list, or frees it if the pool's owner is gone. */
 static void give_back(Buffer *buffer) {
   BufferPool *pool = buffer->pool;
   lock_pool(pool);
@@ -162,8 +161,8 @@ BufferPool *buffer_pool_new(void) {
   return pool;
 }
 
-/* Frees what is cached; with `release` also marks the pool as left by its owner. True when nothing will come
- * back. */
+/* Frees the cached buffers; with `release` also marks the pool as abandoned by its owner. True when no buffer
+ * will be returned. */
 static bool empty_pool(BufferPool *pool, bool release) {
   Buffer *chains[NUM_CLASSES];
   lock_pool(pool);

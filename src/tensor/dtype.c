@@ -140,7 +140,7 @@ uint16_t float_to_half(float value) {
   uint32_t bits = float_bits(value), magnitude = bits & 0x7fffffff;
   uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
   if (magnitude > 0x7f800000) return sign | 0x7e00 | (uint16_t)(magnitude >> 13 & 0x3ff);
-  if (magnitude >= 0x477ff000) return sign | 0x7c00; /* 65520 and more round to infinity */
+  if (magnitude >= 0x477ff000) return sign | 0x7c00; /* 65520 and above round to infinity */
   uint32_t shift = 13, kept;
   if (magnitude >= 0x38800000) {
     kept = magnitude - (112u << 23);
@@ -162,8 +162,8 @@ uint16_t float_to_bfloat16(float value) {
   return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-/* What lies beside the numbers: infinities and NaNs as IEEE 754 has them, a NaN only where all bits below the
- * sign are set, a NaN only where IEEE 754 has -0, or nothing. */
+/* The special values of a format: infinities and NaNs as in IEEE 754, a NaN only where all bits below the
+ * sign are set, a NaN only at the code of IEEE 754's -0, or none. */
 typedef enum SpecialValues {
   SPECIAL_IEEE,
   SPECIAL_NAN_ALL_ONES,

@@ -33,7 +33,7 @@ typedef enum DataType {
   DT_VARIANT = 21,
   DT_UINT32 = 22,
   DT_UINT64 = 23,
-  /* Types for storage: a byte an element (those of 4 and 2 bits too), no arithmetic. */
+  /* Storage types: one byte per element (also for 4-bit and 2-bit types), without arithmetic. */
   DT_FLOAT8_E5M2 = 24,
   DT_FLOAT8_E4M3FN = 25,
   DT_FLOAT8_E4M3FNUZ = 26,
@@ -49,27 +49,27 @@ typedef enum DataType {
 
 enum { NUM_DTYPES = 34 };
 
-/* "float", "int32", "float_ref"; "unknown dtype enum: N" is what TensorFlow prints else: here "invalid".
- * Static text. */
+/* "float", "int32", "float_ref"; "invalid" for other numbers, where TensorFlow prints "unknown dtype enum:
+ * N". Static text. */
 const char *dtype_name(int dtype);
-/* "DT_FLOAT", "DT_FLOAT_REF"; "DT_INVALID" else. */
+/* "DT_FLOAT", "DT_FLOAT_REF"; else "DT_INVALID". */
 const char *dtype_enum_name(int dtype);
-/* From "float", "int32", "half", "float16", "float32", "float64", "float_ref"...; DT_INVALID when it is no
- * type's name. */
+/* From "float", "int32", "half", "float16", "float32", "float64", "float_ref"...; DT_INVALID if it is not the
+ * name of a type. */
 int dtype_from_name(Str name);
-/* A known type, reference or not. */
+/* Whether it is a known type, reference or not. */
 bool dtype_is_valid(int dtype);
 bool dtype_is_ref(int dtype);
 int dtype_base(int dtype);
 int dtype_ref(int dtype);
-/* Bytes an element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, sizeof of a handle pointer for DT_RESOURCE
- * and DT_VARIANT; 0 for DT_INVALID. */
+/* Bytes per element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, the size of a pointer for DT_RESOURCE and
+ * DT_VARIANT; 0 for DT_INVALID. */
 size_t dtype_size(int dtype);
-bool dtype_is_floating(int dtype); /* half, bfloat16, float, double: what has arithmetic */
+bool dtype_is_floating(int dtype); /* half, bfloat16, float, double: the types with arithmetic */
 bool dtype_is_integer(int dtype);  /* signed and unsigned of 8 bits and more, not quantized */
 bool dtype_is_complex(int dtype);
 bool dtype_is_quantized(int dtype);
-bool dtype_is_float8(int dtype); /* float8_* and float4_*: a byte an element */
+bool dtype_is_float8(int dtype); /* float8_* and float4_*: one byte per element */
 /* True when elements are plain bytes (everything but string, resource, variant). */
 bool dtype_is_pod(int dtype);
 
@@ -77,7 +77,7 @@ float half_to_float(uint16_t half);
 uint16_t float_to_half(float value); /* round to nearest even */
 float bfloat16_to_float(uint16_t bfloat16);
 uint16_t float_to_bfloat16(float value); /* round to nearest even, NaN stays NaN */
-/* The value of an element of a type that dtype_is_float8; 0 for other types. */
+/* The value of an element of a type for which dtype_is_float8 holds; 0 for other types. */
 float float8_to_float(int dtype, uint8_t bits);
 
 #endif

@@ -26,7 +26,7 @@ static const char *dims_text(int rank, const int64_t *dims, char text[SHAPE_TEXT
   return text;
 }
 
-/* The same for a proto, whose unknown parts print as "?" and "<unknown>". */
+/* The same for a proto, which prints unknown parts as "?" and "<unknown>". */
 static const char *proto_text(const TensorShapeProto *proto, char text[SHAPE_TEXT_CAPACITY]) {
   Cut cut = {text, SHAPE_TEXT_CAPACITY, 0};
   if (proto->unknown_rank) {
@@ -60,7 +60,7 @@ bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status) {
     to = result.storage.heap_dims = mem_alloc((int64_t)bytes);
     if (!to) return status_oom(status, "shape");
   }
-  if (bytes > 0) memcpy(to, dims, bytes); /* before `shape`, whose own sizes `dims` may be, is cleared */
+  if (bytes > 0) memcpy(to, dims, bytes); /* before `shape` is cleared, because `dims` may be its own sizes */
   shape_clear(shape);
   *shape = result;
   return true;

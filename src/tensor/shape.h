@@ -1,5 +1,5 @@
-/* Shape: the sizes of a tensor that exists: rank 0 to 254, every size known and >= 0. (Shapes with unknown
- * parts belong to shape inference: op/shape_inference.h, and to TensorShapeProto in attrs.) */
+/* Shape: the sizes of an actual tensor: rank 0 to 254, every size known and >= 0. (For shapes with unknown
+ * parts see op/shape_inference.h, and TensorShapeProto in attrs.) */
 #ifndef TFCORE_TENSOR_SHAPE_H_
 #define TFCORE_TENSOR_SHAPE_H_
 
@@ -8,7 +8,7 @@
 
 enum { SHAPE_MAX_RANK = 254, SHAPE_INLINE_RANK = 8 };
 
-/* Up to 8 dimensions are held in place, more on the heap: copy with shape_copy, drop with shape_clear. A
+/* Up to 8 dimensions are stored inline, more on the heap: copy with shape_copy, free with shape_clear. A
  * zero-initialised Shape is a scalar's. */
 typedef struct Shape {
   int rank;
@@ -23,21 +23,21 @@ static inline const int64_t *shape_dims(const Shape *shape) {
 }
 static inline int64_t shape_dim(const Shape *shape, int i) { return shape_dims(shape)[i]; }
 
-/* Replaces what `shape` held. Checks rank <= 254, sizes >= 0 and that the number of elements fits int64:
+/* Replaces the shape. Checks rank <= 254, sizes >= 0 and that the number of elements fits int64:
  * INVALID_ARGUMENT in TensorFlow's words. */
 MUST_CHECK bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status);
 MUST_CHECK bool shape_copy(Shape *to, const Shape *from, Status *status);
 void shape_clear(Shape *shape);
 bool shape_equal(const Shape *a, const Shape *b);
-/* 1 for a scalar. Cannot overflow: shape_set has checked. */
+/* 1 for a scalar. Cannot overflow, because shape_set has checked it. */
 int64_t shape_num_elements(const Shape *shape);
 /* "[2,3]", "[]". */
 void shape_print(const Shape *shape, StrBuf *out);
-/* The same into a caller's array, cut at its size; returns `text`: for use in error messages. */
+/* The same into a caller's array, truncated at its size; returns `text`, for error messages. */
 enum { SHAPE_TEXT_CAPACITY = 160 };
 const char *shape_text(const Shape *shape, char text[SHAPE_TEXT_CAPACITY]);
-/* Checks that a TensorShapeProto (NULL: a scalar's) is a Shape: fully known, rank <= 254, the number of
- * elements in int64. `num_elements` may be NULL. Takes no memory. */
+/* Checks that a TensorShapeProto (NULL: a scalar's) is a Shape: fully known, rank <= 254, number of elements
+ * in int64. `num_elements` may be NULL. Allocates nothing. */
 MUST_CHECK bool shape_check_proto(const TensorShapeProto *proto, int64_t *num_elements, Status *status);
 /* The Shape of such a proto. */
 MUST_CHECK bool shape_from_proto(const TensorShapeProto *proto, Shape *shape, Status *status);

@@ -30,7 +30,7 @@ static bool out_of_memory(DataType dtype, const Shape *shape, Status *status) {
                     shape_text(shape, text), dtype_name(dtype));
 }
 
-/* The bytes that elements of `dtype` take in that shape. */
+/* The size in bytes of that many elements. */
 static bool byte_size(DataType dtype, const Shape *shape, int64_t *bytes, Status *status) {
   *bytes = 0;
   if (!dtype_is_valid(dtype) || dtype_is_ref(dtype)) {
@@ -97,7 +97,7 @@ bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, 
     goto done;
   }
   if (!aligned) {
-    /* Elements at such an address could not be read: they move to memory of our own. */
+    /* Elements at a misaligned address cannot be read, so they are copied to new memory. */
     TRY_DONE(tensor_allocate(&result, dtype, &result.shape, NULL, status));
     if (bytes > 0) memcpy(result.data, data, (size_t)bytes);
     if (release) release(data, (size_t)size, argument);
@@ -162,7 +162,7 @@ bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *statu
   return true;
 }
 
-/* Makes it an empty tensor. What stands in the dimensions of a scalar does not matter: steps clear many
+/* Makes it an empty tensor. Leaves the unused dimensions of a scalar as they are, because steps clear many
  * tensors. */
 static void forget(Tensor *tensor) {
   tensor->dtype = DT_INVALID;

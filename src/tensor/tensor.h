@@ -1,9 +1,10 @@
 /* Tensor: dtype, shape and a reference to a buffer. A value type: a zero-initialised Tensor is empty (dtype
  * DT_INVALID); tensor_assign shares the buffer, tensor_clear drops it. Elements are row-major.
  *
- * Strings: a DT_STRING element is a TString (tensor/tstring.h); a tensor's buffer frees what they own with
- * the last reference, unless it wraps memory of somebody else's. Resources: a DT_RESOURCE element points to a
- * TensorObject, see op/resource.h. */
+ * Strings: a DT_STRING element is a TString (tensor/tstring.h); a tensor's buffer frees their bytes with its
+ * last reference, unless it wraps memory. Resources: a DT_RESOURCE element points to a TensorObject, see
+ * op/resource.h.
+ */
 #ifndef TFCORE_TENSOR_TENSOR_H_
 #define TFCORE_TENSOR_TENSOR_H_
 
@@ -29,30 +30,30 @@ typedef struct TensorObject {
 void tensor_object_ref(TensorObject *object);
 void tensor_object_unref(TensorObject *object); /* NULL is fine */
 
-/* Makes `tensor` a new one of that dtype and shape. POD elements are uninitialised, strings empty, objects
+/* Makes `tensor` a new tensor of that dtype and shape. POD elements are uninitialised, strings empty, objects
  * NULL. The byte size is checked in 64 bits (INVALID_ARGUMENT when it overflows, RESOURCE_EXHAUSTED "OOM when
- * allocating tensor with shape[2,3] and type float" when there is no memory). What `tensor` held is dropped
- * first on success only. */
+ * allocating tensor with shape[2,3] and type float" when out of memory). The previous contents are dropped on
+ * success only. */
 MUST_CHECK bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferPool *pool,
                                 Status *status);
-/* `rank` and `dims` instead of a Shape. */
+/* With `rank` and `dims` instead of a Shape. */
 MUST_CHECK bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims,
                                      BufferPool *pool, Status *status);
-/* Wraps memory of the caller's (TF_NewTensor); `size` must be at least what dtype and shape need. Strings
- * stay the caller's: `release` frees what they own. Objects cannot be wrapped. On failure `release` is not
+/* Wraps memory of the caller (TF_NewTensor); `size` must be at least the size for dtype and shape. The caller
+ * keeps owning strings: `release` frees their bytes. Objects cannot be wrapped. On failure `release` is not
  * called. */
 MUST_CHECK bool tensor_wrap(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, void *data,
                             int64_t size, void (*release)(void *data, size_t size, void *argument),
                             void *argument, Status *status);
 /* `to` shares the buffer of `from`. */
 MUST_CHECK bool tensor_assign(Tensor *to, const Tensor *from, Status *status);
-/* The same buffer under another shape of as many elements. */
+/* The same buffer with another shape of the same number of elements. */
 MUST_CHECK bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *status);
-/* Elements of its own: numbers, and strings but for the bytes of counted owners (tstring_copy); objects are
- * shared. */
+/* Copies the elements: numbers, and strings except for the bytes of counted owners (tstring_copy); objects
+ * are shared. */
 MUST_CHECK bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *status);
 void tensor_clear(Tensor *tensor);
-/* `to` takes over what `from` held; `from` is empty afterwards. */
+/* Moves the contents of `from` to `to`; `from` is empty afterwards. */
 void tensor_move(Tensor *to, Tensor *from);
 
 static inline bool tensor_is_empty(const Tensor *tensor) { return tensor->dtype == DT_INVALID; }
@@ -74,31 +75,30 @@ int64_t tensor_int_at(const Tensor *tensor, int64_t i);
 double tensor_double_at(const Tensor *tensor, int64_t i);
 
 /* TensorFlow's Tensor::DebugString without the pointer: "Tensor<type: float shape: [2,2] values: [1 2][3
- * 4]>", at most `max_entries` elements (3 in DebugString; all when negative), "..." behind what is cut. As in
- * TensorFlow the elements of some types are "?": complex64, complex128, qint32, float8_e4m3fnuz,
- * float8_e5m2fnuz, resource, variant. Bytes of strings that are no UTF-8 are printed as \ooo. */
+ * 4]>", at most `max_entries` elements (3 in DebugString; all when negative), "..." in place of the others.
+ * As in TensorFlow the elements of some types are "?": complex64, complex128, qint32, float8_e4m3fnuz,
+ * float8_e5m2fnuz, resource, variant. Bytes of strings that are not UTF-8 are printed as \ooo. */
 void tensor_print(const Tensor *tensor, int64_t max_entries, StrBuf *out);
 
 /* --- TensorProto (tensor_proto.c) --- */
 
-/* Both encodings, as TensorFlow reads them: tensor_content must have the exact length, and wins; short *_val
- * lists repeat their last value, empty ones give zeros, longer ones are cut, integers are cut to the bits of
- * their type. Everything is checked before memory is taken. A proto is the compact form of a tensor: it costs
- * what it stores, however large its shape, for all functions below, and only tensor_from_proto expands it
- * (long strings that repeat share their bytes), with RESOURCE_EXHAUSTED when there is no memory for that.
- * Objects (DT_RESOURCE, DT_VARIANT) do not travel in protos: only tensors of them that hold none, without
- * elements or with uninitialised ones, can be read and written. */
+/* Reads both encodings like TensorFlow: tensor_content must have the exact length, and takes precedence;
+ * short *_val lists repeat their last value, empty ones give zeros, longer ones are truncated, and integers
+ * are truncated to the bits of their type. Everything is checked before memory is allocated. A proto is the
+ * compact form of a tensor: for all functions below it costs its stored size, however large its shape. Only
+ * tensor_from_proto expands it (long repeated strings share their bytes), with RESOURCE_EXHAUSTED when out of
+ * memory. Objects (DT_RESOURCE, DT_VARIANT) cannot be encoded in protos: only tensors without elements, or
+ * with uninitialised ones, can be read and written. */
 MUST_CHECK bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status);
-/* tensor_content for POD types with more than one element, the *_val field else. */
+/* Writes tensor_content for POD types with more than one element, else the *_val field. */
 MUST_CHECK bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status);
-/* Equal dtype, shape and elements (floats by bits), whatever the encoding; giant splats are compared without
- * expanding them. */
+/* Whether dtype, shape and elements (floats by bits) are equal, whatever the encoding; giant splats are
+ * compared without expanding them. */
 bool tensor_proto_equal(const TensorProto *a, const TensorProto *b);
 /* Checks dtype, shape and that the content fits, without allocating. */
 MUST_CHECK bool tensor_proto_validate(const TensorProto *proto, Status *status);
-/* What tensor_print gives for the tensor of this proto; a proto that is no tensor prints "<Invalid
- * TensorProto: ...>" and one above 32 MiB
- * "<TensorProto: dtype shape>". */
+/* The text of tensor_print for the tensor of this proto; an invalid proto prints "<Invalid TensorProto: ...>"
+ * and one above 32 MiB "<TensorProto: dtype shape>". */
 void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *out);
 
 #endif

@@ -8,11 +8,11 @@
 typedef struct ValuePrinter {
   const Tensor *values;
   const Shape *shape;
-  int64_t limit, next; /* elements to print, and the one that comes next */
+  int64_t limit, next; /* the number of elements to print, and the next one */
   StrBuf *out;
 } ValuePrinter;
 
-/* Six digits, or nine where six do not give the number back; no sign on NaN. */
+/* Six digits, or nine where six do not restore the number; no sign on NaN. */
 static void print_float(float value, StrBuf *out) {
   char text[NUMBER_TEXT_CAPACITY];
   snprintf(text, sizeof text, "%.6g", (double)value);
@@ -25,8 +25,8 @@ static void print_double(double value, StrBuf *out) {
   strbuf_append(out, proto_double_text(value, text));
 }
 
-/* Length of the UTF-8 sequence at the start of `bytes` that stands for a character above U+007F; 0 when there
- * is none. */
+/* The length of the UTF-8 sequence at the start of `bytes`, for a character above U+007F; 0 if there is none.
+ */
 static size_t utf8_length(const unsigned char *bytes, size_t length) {
   unsigned char first = bytes[0];
   size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
@@ -41,7 +41,7 @@ static size_t utf8_length(const unsigned char *bytes, size_t length) {
   return character < smallest[size] || character > 0x10ffff || surrogate ? 0 : size;
 }
 
-/* Escaped, but for what is UTF-8. */
+/* Escaped, except for UTF-8. */
 static void print_string(Str string, StrBuf *out) {
   for (size_t i = 0, step; i < string.length; i += step) {
     const unsigned char *at = (const unsigned char *)string.data + i;
@@ -54,7 +54,7 @@ static void print_string(Str string, StrBuf *out) {
   }
 }
 
-/* Types that TensorFlow prints without looking at the elements. */
+/* Types whose elements TensorFlow does not print. */
 static bool is_opaque(DataType dtype) {
   return dtype_is_complex((int)dtype) || dtype == DT_QINT32 || dtype == DT_FLOAT8_E4M3FNUZ ||
          dtype == DT_FLOAT8_E5M2FNUZ || dtype == DT_RESOURCE || dtype == DT_VARIANT;
@@ -79,12 +79,12 @@ static void print_element(const Tensor *tensor, int64_t i, StrBuf *out) {
   }
 }
 
-/* Without brackets, whatever the shape. */
+/* Without brackets, for any shape. */
 static void print_opaque(int64_t count, StrBuf *out) {
   for (int64_t i = 0; i < count; i++) strbuf_append(out, i > 0 ? " ?" : "?");
 }
 
-/* One row of the innermost dimension. A row that is cut shows it, except in a vector, whose end shows it
+/* One row of the innermost dimension. A truncated row ends with "...", except in a vector, whose end has it
  * anyway. */
 static void print_row(ValuePrinter *printer, int dimension) {
   int64_t count = shape_dim(printer->shape, dimension);
@@ -98,7 +98,7 @@ static void print_row(ValuePrinter *printer, int dimension) {
   }
 }
 
-/* Recursion goes as deep as the rank, 254 at most. */
+/* The recursion depth is the rank, at most 254. */
 static void print_dimension(ValuePrinter *printer, int dimension) {
   if (dimension == printer->shape->rank - 1) {
     print_row(printer, dimension);

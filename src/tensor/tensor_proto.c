@@ -6,22 +6,22 @@
 /* Larger tensors are not printed. */
 enum { PRINT_LIMIT_BYTES = 32 << 20, LARGEST_ELEMENT = 16 };
 
-/* A TensorProto that has been found good. */
+/* A validated TensorProto. */
 typedef struct ProtoView {
   const TensorProto *proto;
   DataType dtype;
   size_t element_size;
-  int64_t num_elements; /* what the shape asks for */
-  int64_t stored;       /* how many are there: the last one repeats; 0: all are zero */
+  int64_t num_elements; /* the number of elements of the shape */
+  int64_t stored;       /* the number of stored elements: the last one repeats; 0: all are zero */
   bool has_content;
-  const uint8_t *lengths, *bytes; /* of a string's tensor_content: where the next element's are */
+  const uint8_t *lengths, *bytes; /* the string's tensor_content: the position of the next element */
 } ProtoView;
 
 static bool refuse(Status *status, const char *reason) {
   return status_invalid(status, "Cannot parse tensor from proto: %s", reason);
 }
 
-/* Elements in the dtype's *_val field. */
+/* The number of elements in the dtype's *_val field. */
 static int64_t count_values(const TensorProto *proto, DataType dtype) {
   switch (dtype) {
     case DT_FLOAT: return (int64_t)proto->n_float_val;
@@ -41,7 +41,7 @@ static int64_t count_values(const TensorProto *proto, DataType dtype) {
   }
 }
 
-/* Writes element `i` of the *_val field the way it lies in a tensor's memory. */
+/* Writes element `i` of the *_val field in the layout of a tensor's memory. */
 static void load_value(const TensorProto *proto, DataType dtype, int64_t i, void *to) {
   switch (dtype) {
     case DT_FLOAT: memcpy(to, &proto->float_val[i], 4); break;
@@ -49,7 +49,7 @@ static void load_value(const TensorProto *proto, DataType dtype, int64_t i, void
     case DT_HALF:
     case DT_BFLOAT16:
       memcpy(to, &proto->half_val[i], 2);
-      break; /* the low half, as hosts are little-endian */
+      break; /* the low half, because hosts are little-endian */
     case DT_COMPLEX64: memcpy(to, &proto->scomplex_val[2 * i], 8); break;
     case DT_COMPLEX128: memcpy(to, &proto->dcomplex_val[2 * i], 16); break;
     case DT_INT64: memcpy(to, &proto->int64_val[i], 8); break;
@@ -132,7 +132,7 @@ static bool open_view(const TensorProto *proto, ProtoView *view, Status *status)
   return !view->has_content || check_content(view, status);
 }
 
-/* String `i`; with tensor_content `i` must go up one by one from 0. */
+/* String `i`; with tensor_content, `i` must increase by one from 0. */
 static Str string_at(ProtoView *view, int64_t i) {
   if (view->has_content) {
     uint64_t length = 0;
@@ -146,7 +146,7 @@ static Str string_at(ProtoView *view, int64_t i) {
   return (Str){(const char *)bytes->data, bytes->len};
 }
 
-/* A pointer to the bytes of element `i`, which may be put into `scratch`. */
+/* A pointer to the bytes of element `i`, which may be copied to `scratch`. */
 static const void *element_at(const ProtoView *view, int64_t i, void *scratch) {
   if (view->has_content) return view->proto->tensor_content.data + i * (int64_t)view->element_size;
   if (view->stored == 0) return memset(scratch, 0, LARGEST_ELEMENT);
@@ -154,7 +154,7 @@ static const void *element_at(const ProtoView *view, int64_t i, void *scratch) {
   return scratch;
 }
 
-/* `to` are empty strings. */
+/* `to` must hold empty strings. */
 static bool fill_strings(ProtoView *view, TString *to, int64_t count, Status *status) {
   int64_t loaded = view->stored < count ? view->stored : count;
   for (int64_t i = 0; i < loaded; i++) {
@@ -181,7 +181,7 @@ static void fill_pod(const ProtoView *view, char *to, int64_t count) {
   }
   int64_t loaded = view->stored < count ? view->stored : count;
   for (int64_t i = 0; i < loaded; i++) load_value(view->proto, view->dtype, i, to + (size_t)i * size);
-  /* The last value repeats: each copy takes all that is filled with it so far. */
+  /* Repeats the last value: each copy doubles the filled part. */
   const char *last = to + (size_t)(loaded - 1) * size;
   size_t done = (size_t)loaded * size, filled = size;
   while (done < total) {
@@ -255,7 +255,7 @@ static bool put_strings(const Tensor *tensor, Arena *arena, TensorProto *proto) 
   return true;
 }
 
-/* Sets a *_val field to `count` numbers of `size` bytes, laid out as the field holds them. */
+/* Sets a *_val field to `count` numbers of `size` bytes, in the layout of the field. */
 static bool put_values(const void *from, size_t count, size_t size, Arena *arena, void *field,
                        size_t *field_count) {
   void *values = arena_calloc(arena, (int64_t)count, (int64_t)size);
@@ -266,7 +266,7 @@ static bool put_values(const void *from, size_t count, size_t size, Arena *arena
   return true;
 }
 
-/* The single element into its *_val field. */
+/* Writes the single element into its *_val field. */
 static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *p) {
   const void *data = tensor->data;
   switch (tensor->dtype) {
@@ -290,7 +290,7 @@ static bool put_value(const Tensor *tensor, Arena *arena, TensorProto *p) {
     case DT_INT2:
     case DT_UINT4:
     case DT_UINT2: {
-      /* The whole byte, though it has more bits than the type. */
+      /* The whole byte, including the bits that the type does not use. */
       bool is_signed = tensor->dtype == DT_INT4 || tensor->dtype == DT_INT2;
       int32_t number = is_signed ? *(const int8_t *)data : *(const uint8_t *)data;
       return put_values(&number, 1, 4, arena, &p->int_val, &p->n_int_val);
@@ -322,7 +322,7 @@ bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, St
   result->dtype = (Tensorflow__DataType)tensor->dtype;
   TRY(put_shape(&tensor->shape, arena, result, status));
   int64_t count = tensor_num_elements(tensor);
-  bool ok = true, pod = dtype_is_pod((int)tensor->dtype); /* nothing stands for objects that are not there */
+  bool ok = true, pod = dtype_is_pod((int)tensor->dtype); /* uninitialised objects have no values */
   if (tensor->dtype == DT_STRING) {
     ok = put_strings(tensor, arena, result);
   } else if (pod && count == 1) {
@@ -352,7 +352,7 @@ bool tensor_proto_equal(const TensorProto *a, const TensorProto *b) {
   status_init(&ignored);
   if (!open_view(a, &x, &ignored) || !open_view(b, &y, &ignored)) return proto_equal(a, b);
   if (x.dtype != y.dtype || !equal_shapes(a->tensor_shape, b->tensor_shape)) return false;
-  /* Beyond what either proto stores both repeat an element that has been compared by then. */
+  /* Beyond the stored elements both protos repeat an element that was compared before. */
   int64_t count = x.stored > y.stored ? x.stored : y.stored;
   if (count == 0) count = 1;
   if (count > x.num_elements) count = x.num_elements;
@@ -391,7 +391,7 @@ void tensor_proto_print(const TensorProto *proto, int64_t max_entries, StrBuf *o
     print_message("TensorProto", &head, out);
     return;
   }
-  /* Only the elements that are printed are taken out of the proto. */
+  /* Reads only the printed elements from the proto. */
   int64_t count = max_entries >= 0 && max_entries < view.num_elements ? max_entries : view.num_elements;
   Tensor values = {0};
   Shape shape = {0};

@@ -10,7 +10,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the kind lies in the 
 
 enum { KIND_BITS = 2, LARGE_STEP = 16 };
 
-/* What the size fields can hold, and room for what stands around the bytes. */
+/* The limit of the size fields, and space for the allocation's overhead. */
 static const size_t LONGEST = (SIZE_MAX >> KIND_BITS) - 64;
 
 void tstring_init(TString *string) { memset(string, 0, sizeof *string); }

@@ -1,5 +1,5 @@
 /* TString: one element of a DT_STRING tensor, laid out in memory as TensorFlow's TF_TString (ctstring.h), so
- * that a tensor's data can be handed to users of the C API as it is: 24 bytes on every host, little-endian,
+ * that a tensor's data can be passed to users of the C API unchanged: 24 bytes on every host, little-endian,
  * the two lowest bits of the first byte tell the kind.
  *
  *   small   up to 22 bytes and a NUL in place
@@ -8,12 +8,13 @@
  *           read, never made
  *   view    bytes of somebody else's; kept alive by a counted owner if there is one
  *
- * Programs that are compiled with TensorFlow's headers change elements in place, with malloc(), realloc() and
- * free(). So the bytes of a large string are loose memory (base/alloc.h): whoever drops the string frees
- * them. With the NUL they take capacity + 1 bytes, a multiple of 16.
+ * Programs compiled with TensorFlow's headers change elements in place, with malloc(), realloc() and free().
+ * So the bytes of a large string are loose memory (base/alloc.h), which the last user frees. With the NUL
+ * they take capacity + 1 bytes, a multiple of 16.
  *
  * A zero-initialised TString is the empty string. Elements are never copied with `=`: two would own the same
- * bytes. */
+ * bytes.
+ */
 #ifndef TFCORE_TENSOR_TSTRING_H_
 #define TFCORE_TENSOR_TSTRING_H_
 
@@ -31,7 +32,7 @@ typedef enum TStringType {
 
 enum { TSTRING_BYTES = 24, TSTRING_SMALL_CAPACITY = TSTRING_BYTES - 2 };
 
-/* Keeps the bytes of views alive: TensorFlow's TStringOwnerCApi. `unref` tells whether that was the last
+/* Keeps the bytes of views alive: TensorFlow's TStringOwnerCApi. `unref` returns whether that was the last
  * reference. */
 typedef struct TStringOwner {
   void (*ref)(struct TStringOwner *owner);
@@ -60,26 +61,26 @@ typedef union TString {
   uint8_t raw[TSTRING_BYTES];
 } TString;
 
-/* Makes it the empty string without looking at what was there. */
+/* Makes it the empty string and ignores its old contents. */
 void tstring_init(TString *string);
 static inline TStringType tstring_type(const TString *string) { return (TStringType)(string->raw[0] & 3); }
 /* The bytes, borrowed until the element changes or moves; never NULL, NUL-terminated unless the element is an
  * offset or a view. */
 Str tstring_view(const TString *string);
-/* How long the string may become without memory being taken: 0 for those that own no memory. */
+/* The length that the string may reach without an allocation: 0 for strings that own no memory. */
 size_t tstring_capacity(const TString *string);
 bool tstring_equal(const TString *a, const TString *b);
-/* A copy of the bytes, which may be the string's own; what it held is freed. RESOURCE_EXHAUSTED leaves it as
- * it was. */
+/* Copies the bytes, which may be the string's own, and frees the old contents. After RESOURCE_EXHAUSTED the
+ * string is unchanged. */
 MUST_CHECK bool tstring_set(TString *string, const void *bytes, size_t length, Status *status);
-/* The same, but what does not fit into the element becomes a view whose owner is counted: tstring_copy of it
- * shares the bytes. For a text that many elements have. */
+/* The same, except that bytes that do not fit inline become a view with a counted owner: tstring_copy of it
+ * shares the bytes. For a text of many elements. */
 MUST_CHECK bool tstring_set_shared(TString *string, const void *bytes, size_t length, Status *status);
-/* The string of another element. Bytes that have a counted owner are shared, all others are copied. */
+/* Copies another string. Bytes with a counted owner are shared, all others are copied. */
 MUST_CHECK bool tstring_copy(TString *to, const TString *from, Status *status);
-/* Refers to bytes that the caller keeps alive; what the string held is freed. */
+/* Refers to bytes that the caller keeps alive, and frees the old contents. */
 void tstring_assign_view(TString *string, const void *bytes, size_t length);
-/* Frees what it owns; the string is empty afterwards. */
+/* Frees the owned bytes; the string is empty afterwards. */
 void tstring_free(TString *string);
 
 #endif

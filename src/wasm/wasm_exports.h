@@ -1,32 +1,32 @@
-/* What JavaScript needs beyond TensorFlow's C API: text forms, names, memory and threads. The bindings
- * (bindings/js/) are the only callers. */
+/* Exports for JavaScript beyond TensorFlow's C API: text forms, names, memory and threads. Only the bindings
+ * (bindings/js/) call them. */
 #ifndef TFCORE_WASM_WASM_EXPORTS_H_
 #define TFCORE_WASM_WASM_EXPORTS_H_
 
 #include "tensorflow/c/c_api.h"
 
-/* Bytes that live objects of the engine hold (graphs, sessions, tensors, cached buffers). */
+/* Bytes held by live objects of the engine (graphs, sessions, tensors, cached buffers). */
 TF_CAPI_EXPORT extern double TF_WasmLiveBytes(void);
-/* Tensors that hold elements: of variables, constants, runs, and TF_Tensors. */
+/* The number of tensors with elements: of variables, constants, runs, and TF_Tensors. */
 TF_CAPI_EXPORT extern int TF_WasmLiveTensors(void);
-/* Allocations since the start: tests of steps that allocate nothing look at it. */
+/* Allocations since the start, for tests of steps that allocate nothing. */
 TF_CAPI_EXPORT extern double TF_WasmAllocationCount(void);
-/* Threads that kernels may use from now on; 1 in builds without threads. */
+/* Sets the number of threads for kernels; always 1 in builds without threads. */
 TF_CAPI_EXPORT extern void TF_WasmSetThreads(int threads);
 TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
-/* The serialised OpDef of one op; an empty buffer when there is no such op. */
+/* The serialised OpDef of one op; an empty buffer if there is no such op. */
 TF_CAPI_EXPORT extern void TF_WasmFindOpDef(const char *op, TF_Buffer *op_def, TF_Status *status);
-/* 1 when the op has a gradient, 0 when by definition none flows through it, -1 when none is known (nor, then,
- * the op). */
+/* 1 if the op has a gradient, 0 if by definition no gradient flows through it, -1 if none is registered (or
+ * the op is unknown). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 
-/* TF_NewSession; the session refuses feeds whose shape is not the one that the graph knows. */
+/* TF_NewSession, except that the session refuses feeds whose shape is incompatible with the graph's. */
 TF_CAPI_EXPORT extern TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options,
                                                     TF_Status *status);
 
-/* A name that no operation of the graph has: `base`, else base_1, base_2, ... Lives as long as the graph;
- * NULL when out of memory. */
+/* A free operation name: `base`, else base_1, base_2, ... Lives as long as the graph; NULL when out of
+ * memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
 
 typedef struct TF_WasmAttr {
@@ -35,14 +35,14 @@ typedef struct TF_WasmAttr {
   size_t length;
 } TF_WasmAttr;
 
-/* An operation as a whole, so that building one takes one call. The name must be one that can be imported. */
+/* A whole operation, so that building one takes one call. The name must be valid in a GraphDef. */
 typedef struct TF_WasmOperation {
   const char *type, *name;
-  int make_unique;    /* not 0: the name gets a suffix where it is taken already */
-  const char *device; /* NULL: none */
+  int make_unique;    /* not 0: a name in use gets a suffix */
+  const char *device; /* may be NULL */
   int num_args;
-  const int *arg_lengths;  /* per argument: -1 for one output, else how many outputs its list has */
-  const TF_Output *inputs; /* of all arguments, one after the other */
+  const int *arg_lengths;  /* per argument: -1 for a single output, else the length of its list */
+  const TF_Output *inputs; /* of all arguments, concatenated */
   int num_controls, num_attrs;
   TF_Operation *const *controls;
   const TF_WasmAttr *attrs;
@@ -54,31 +54,31 @@ TF_CAPI_EXPORT extern TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const T
 /* "{{node n}} = Op[attr=value](a, b:1, ^c)", as TensorFlow's messages show a node. */
 TF_CAPI_EXPORT extern void TF_WasmOperationSummary(TF_Operation *operation, TF_Buffer *text,
                                                    TF_Status *status);
-/* Fills a TF_STRING tensor: string i ends before bytes[ends[i]] and begins where the one before ends. */
+/* Fills a TF_STRING tensor: string i ends before bytes[ends[i]] and begins at the end of the previous one. */
 TF_CAPI_EXPORT extern void TF_WasmSetStrings(TF_Tensor *tensor, const char *bytes, const size_t *ends,
                                              TF_Status *status);
 
 /* The graph as a GraphDef in protobuf text format. */
 TF_CAPI_EXPORT extern void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status);
-/* A GraphDef from text format to bytes. */
+/* Converts a GraphDef from text format to bytes. */
 TF_CAPI_EXPORT extern void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def,
                                                    TF_Status *status);
-/* A serialised FunctionDef as function text; `full` loses nothing, else as TensorFlow prints it. */
+/* A serialised FunctionDef as function text; `full` is lossless, otherwise as TensorFlow prints it. */
 TF_CAPI_EXPORT extern void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text,
                                                  TF_Status *status);
-/* Function text to a serialised FunctionDef. */
+/* Converts function text to a serialised FunctionDef. */
 TF_CAPI_EXPORT extern void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto,
                                                    TF_Status *status);
-/* As TF_AddGradientsWithPrefix, but an x that no gradient reaches gets {NULL, 0} instead of failing the call,
- * and what is in `stops` is taken as constant. */
+/* TF_AddGradientsWithPrefix, except that an x that no gradient reaches gets {NULL, 0} instead of failing the
+ * call, and outputs in `stops` are treated as constants. */
 TF_CAPI_EXPORT extern void TF_WasmAddGradients(TF_Graph *graph, const char *prefix, const TF_Output *y,
                                                int ny, const TF_Output *x, int nx, const TF_Output *dx,
                                                const TF_Output *stops, int num_stops, TF_Output *dy,
                                                TF_Status *status);
-/* What the shape function of a node's op answers, in the language of op/shape_language.h: input_shapes
- * "[1,?];[?,2]" into MatMul gives "[d0_0,d1_1]". The NodeDef needs neither inputs nor attrs that have a
- * default. tensors[k], of num_tensors, is the known value of input tensor_inputs[k], of a type that the op
- * takes there. graph_def_version < 0: the current one. */
+/* Runs the shape function of a node's op, in the language of op/shape_language.h: for MatMul, input_shapes
+ * "[1,?];[?,2]" gives "[d0_0,d1_1]". The NodeDef needs neither inputs nor attrs with a default. tensors[k],
+ * of num_tensors, is the known value of input tensor_inputs[k], of a type that the op accepts there.
+ * graph_def_version < 0: the current one. */
 TF_CAPI_EXPORT extern void TF_WasmInferShapes(const void *node_def, size_t length, const int *tensor_inputs,
                                               TF_Tensor *const *tensors, int num_tensors,
                                               int graph_def_version, const char *input_shapes,

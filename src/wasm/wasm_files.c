@@ -37,10 +37,10 @@ enum HostResult {
   HOST_OTHER
 };
 
-/* Set while no step runs. */
+/* Changed only while no step runs. */
 static char root[FILE_PATH_MAX + 1];
 
-/* JavaScript, which the formatter does not know. */
+/* JavaScript, which clang-format cannot format. */
 /* clang-format off */
 EM_JS_DEPS(host_files, "$UTF8ToString,$stringToNewUTF8,$stringToUTF8");
 
@@ -48,8 +48,8 @@ EM_JS(int, host_is_node, (void), {
   return typeof process == 'object' && typeof process.getBuiltinModule == 'function' ? 1 : 0;
 });
 
-/* One action on a file below the root; HostResult. The size goes to *number, names to a text from malloc at *text. It runs
- * on the thread that calls, be it a worker. */
+/* Performs one action on a file below the root; returns a HostResult. The size goes to *number, names to a
+ * malloc()ed text at *text. Runs on the calling thread, which may be a worker. */
 EM_JS(int, host_file, (int action, const char *root, const char *name, const char *other, void *bytes, double offset,
                        double size, double *number, char **text), {
   const fs = process.getBuiltinModule('node:fs');
@@ -62,7 +62,7 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
     const base = fs.realpathSync(UTF8ToString(root));
     const full = path.resolve(base, './' + UTF8ToString(pointer));
     if (outside(base, full)) throw { code: 'outside' };
-    /* Links are followed as far as the path is there: they must not lead out either. */
+    /* Resolves links in the existing part of the path: they must not lead outside either. */
     for (let at = full; ; at = path.dirname(at)) {
       if (fs.lstatSync(at, { throwIfNoEntry: false })) {
         if (outside(base, fs.realpathSync(at))) throw { code: 'outside' };
@@ -108,7 +108,7 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
         break;
       }
       case 4: {
-        /* A link stays one: what it points to is replaced. */
+        /* A link is kept; its target is replaced. */
         const to = locate(other);
         fs.renameSync(file, fs.lstatSync(to, { throwIfNoEntry: false }) ? fs.realpathSync(to) : to);
         break;
@@ -117,7 +117,7 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
       case 6: if (!fs.existsSync(file)) fs.mkdirSync(file); break;
       case 7: fs.rmdirSync(file); break;
       case 10: {
-        /* A folder that cannot be opened or synced leaves this to its file system. */
+        /* If a folder cannot be opened or synced, its file system is responsible. */
         const folder = fs.statSync(file).isDirectory();
         try {
           const opened = fs.openSync(file, folder ? 'r' : 'r+');
@@ -145,8 +145,9 @@ EM_JS(int, host_file, (int action, const char *root, const char *name, const cha
     return codes[error.code] ?? 9;
   }
 });
-/* "machine-process-start-random", the first three as base/file_disk.c has them: a program of either kind may write in the folder. Without
- * `name` it is that of this module; with one, whether its process may still run. */
+/* "machine-process-start-random", with the first three as in base/file_disk.c, because native programs may
+ * write in the same folder. Without `name`, returns the name of this module; with a name, whether its process
+ * may still run. */
 EM_JS(int, host_writer, (const char *name, char *to, int size), {
   const fs = process.getBuiltinModule('node:fs');
   const machine = () => {
@@ -238,7 +239,7 @@ static bool list_names(int action, const char *directory, FileVisitor visit, voi
     *end = '\0';
     ok = visit(arg, name, status);
   }
-  free(names); /* from the C library's heap, where JavaScript put it */
+  free(names); /* allocated by JavaScript on the C library's heap */
   return ok;
 }
 
@@ -326,7 +327,7 @@ void TF_WasmUseDirectory(const char *directory, TF_Status *status) {
     memcpy(root, before, sizeof before);
     return;
   }
-  /* A folder answers that it is one. */
+  /* A folder reports that it is one. */
   status_init(&found);
   if (node_size("", &size, &found) || found.code != CODE_FAILED_PRECONDITION) {
     status_set(&status->status, CODE_NOT_FOUND, "%s; No such folder", directory);

@@ -7,7 +7,7 @@
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
 
-/* What bodies that were made of each other share. */
+/* Shared by a body and the bodies derived from it. */
 typedef struct BodyHome {
   int references;
   Graph *library;
@@ -19,7 +19,7 @@ typedef struct BodyHome {
 struct TF_WasmFunctionBody {
   BodyHome *home;
   int64_t handle;
-  const FunctionBody *body; /* the runtime's */
+  const FunctionBody *body; /* owned by the runtime */
 };
 
 /* --- homes --- */
@@ -73,7 +73,7 @@ static TF_WasmFunctionBody *new_handle(BodyHome *home, int64_t handle, Status *s
   return body;
 }
 
-/* A handle of a body that was made, which is taken over, and freed on error. */
+/* A handle of a new body, which is consumed, and freed on error. */
 static TF_WasmFunctionBody *new_sibling(BodyHome *home, FunctionBody *made, Status *status) {
   int64_t handle;
   if (function_runtime_add_body(home->runtime, made, &handle, status))
@@ -155,8 +155,8 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int 
                                    .do_common_subexpression_elimination = merges != 0,
                                    .do_constant_folding = folds != 0,
                                    .do_function_inlining = inlines != 0};
-  /* Pruned first, as TensorFlow does: nodes that nothing reads lead to sink, which the passes take for
-   * a use. */
+  /* Prunes first, as TensorFlow does: otherwise nodes without readers keep their edge to sink, which the
+   * passes treat as a use. */
   if (function_body_prune(copy, &status->status) &&
       function_runtime_optimize_body(body->home->runtime, copy, &passes, &status->status))
     return new_sibling(body->home, copy, &status->status);
@@ -164,7 +164,7 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int 
   return NULL;
 }
 
-/* --- looking --- */
+/* --- queries --- */
 
 void TF_WasmFunctionBodyText(TF_WasmFunctionBody *body, TF_Buffer *text, TF_Status *status) {
   start_status(status);
@@ -194,7 +194,7 @@ struct TF_WasmFunctionCall {
   Step step;
   bool begun;
   FunctionCall *paused;
-  Tensor args[]; /* empty once it has begun */
+  Tensor args[]; /* empty once the call has begun */
 };
 
 TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctionBody *body, TF_Tensor *const *args, int num_args,

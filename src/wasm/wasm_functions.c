@@ -4,7 +4,7 @@
 #include "c_api/c_api_internal.h"
 #include "function/function_def_builder.h"
 
-/* Tensors come as plain content; in a function they are encoded as everywhere else, so that its text can say
+/* Tensors arrive as raw content; in a function they get the usual encoding, so that function text can show
  * them. */
 static bool encode_tensor(AttrValue *value, Arena *arena, Status *status) {
   Tensor tensor = {0};

@@ -1,5 +1,5 @@
-/* What JavaScript needs of functions beyond TensorFlow's C API: making them from descriptions, and changing a
- * graph's library. */
+/* Functions for JavaScript beyond TensorFlow's C API: making them from descriptions, and changing a graph's
+ * library. */
 #ifndef TFCORE_WASM_WASM_FUNCTIONS_H_
 #define TFCORE_WASM_WASM_FUNCTIONS_H_
 
@@ -13,7 +13,7 @@ typedef struct TF_WasmFunctionNode {
   int num_attrs;
   const TF_WasmAttr *attrs;
   const char *const *deps;
-  const char *device; /* NULL: none */
+  const char *device; /* may be NULL */
 } TF_WasmFunctionNode;
 
 typedef struct TF_WasmFunctionSpec {
@@ -29,10 +29,10 @@ typedef struct TF_WasmFunctionSpec {
 /* The description as a serialised FunctionDef. */
 TF_CAPI_EXPORT extern void TF_WasmBuildFunction(const TF_WasmFunctionSpec *spec, TF_Buffer *proto,
                                                 TF_Status *status);
-/* `gradient`, a function of the graph, becomes the gradient of a function or op that the graph knows. */
+/* Makes the function `gradient` of the graph the gradient of a function or op. */
 TF_CAPI_EXPORT extern void TF_WasmGraphAddGradient(TF_Graph *graph, const char *function,
                                                    const char *gradient, TF_Status *status);
-/* The name of a function's gradient function, "" when there is none. Lives as long as the graph. */
+/* The name of a function's gradient function, or "". Lives as long as the graph. */
 TF_CAPI_EXPORT extern const char *TF_WasmGraphFindGradient(TF_Graph *graph, const char *function);
 /* One function of the graph, serialised. NOT_FOUND "Function f is not defined." */
 TF_CAPI_EXPORT extern void TF_WasmGraphFindFunction(TF_Graph *graph, const char *name, TF_Buffer *proto,

@@ -5,9 +5,9 @@
 #include "op/shape_language.h"
 #include "wasm/wasm_exports.h"
 
-/* --- values of inputs: shape functions rely on them being what the graph says they are --- */
+/* --- input values: shape functions rely on their declared types and shapes --- */
 
-/* Which of several types it is, attrs need not tell: shape functions look at the value's own. */
+/* Attrs need not determine which of several types the input has; shape functions use the value's type. */
 static bool takes_type(const OpDef *op, const ArgDef *arg, DataType type) {
   if (arg->type != TENSORFLOW__DATA_TYPE__DT_INVALID) return dtype_base((DataType)arg->type) == (int)type;
   const AttrDef *attr = op_def_attr(op, arg->type_attr[0] ? arg->type_attr : arg->type_list_attr);
@@ -26,8 +26,8 @@ static bool check_type(const InferenceContext *c, int input, DataType type, Aren
   return status_invalid(status, "Input %d of op %s cannot be %s", input, c->op_def->name, dtype_name(type));
 }
 
-/* Where the shape says less than the value, the value's is taken. TensorFlow's own tests contradict
- * themselves now and then: that does no harm as long as there are as many elements as the shape promises. */
+/* Takes the value's shape where the given one is less specific. TensorFlow's own tests sometimes contradict
+ * themselves; that is harmless as long as the number of elements agrees. */
 static bool fit_shape(InferenceContext *c, ShapeHandle *shape, const Tensor *value, Status *status) {
   Status mismatch;
   status_init(&mismatch);

@@ -1,13 +1,13 @@
-/* Steps of a session for JavaScript, which give way to the event loop: a step runs for a slice of time,
- * pauses between two kernels, and is resumed. */
+/* Session steps that yield to JavaScript's event loop: a step runs for a slice of time, pauses between two
+ * kernels, and is resumed. */
 #ifndef TFCORE_WASM_WASM_SESSION_H_
 #define TFCORE_WASM_WASM_SESSION_H_
 
 #include "tensorflow/c/c_api.h"
 
 typedef struct TF_WasmStepOptions {
-  int timeout_ms; /* the step fails then with DEADLINE_EXCEEDED; 0: never */
-  int slice_ms;   /* it pauses then; 0: it runs to its end */
+  int timeout_ms; /* the step then fails with DEADLINE_EXCEEDED; 0: never */
+  int slice_ms;   /* the step then pauses; 0: it runs to its end */
 } TF_WasmStepOptions;
 
 /* A step that paused. */
