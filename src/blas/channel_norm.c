@@ -7,9 +7,10 @@
 
 /* --- sums ---
  *
- * Numbers are added in float within blocks, which are small enough that little is lost and that a second look
- * at them is cheap; it also tells by how much the mean was missed. What blocks say is put together in double,
- * in the order of the blocks. */
+ * Numbers are added in float within blocks. Blocks are small enough that little precision is lost and that a
+ * second pass over them is cheap, which also measures the error of the mean. The results of blocks are
+ * combined in double, in the order of the blocks.
+ */
 
 enum {
   BLOCK_ELEMENTS = 8192,
@@ -20,11 +21,11 @@ enum {
   VECTORS = 4
 };
 
-/* Of two sums over the same elements, by what is added: x and nothing; (x - mean)^2 and x - mean; dy and dy *
- * (x - mean). */
+/* The kinds of two sums over the same elements, by their terms: x and nothing; (x - mean)^2 and x - mean; dy
+ * and dy * (x - mean). */
 typedef enum SumKind { SUM_VALUES, SUM_SQUARES, SUM_PRODUCTS } SumKind;
 
-/* `vectors` (a constant) vectors side by side, in `rows` rows that are `step` apart. */
+/* `vectors` (a constant) adjacent vectors, in `rows` rows with stride `step`. */
 SIMD_INLINE void add_rows(SumKind kind, int vectors, int64_t rows, int64_t step, const float *dy,
                           const float *x, const float *mean, float *first, float *second) {
   f32x4 a[VECTORS], b[VECTORS], m[VECTORS];
@@ -87,7 +88,7 @@ SIMD_INLINE void sum_rows(SumKind kind, int64_t rows, int64_t channels, const fl
   for (; c < channels; c++) add_column(kind, rows, channels, dy + c, x + c, mean + c, first + c, second + c);
 }
 
-/* The sums over a line of one channel. */
+/* The sums over a row of one channel. */
 SIMD_INLINE void sum_line(SumKind kind, int64_t length, const float *dy, const float *x, float mean,
                           float *first, float *second) {
   enum { STEP = VECTORS * LANES };
@@ -104,19 +105,19 @@ SIMD_INLINE void sum_line(SumKind kind, int64_t length, const float *dy, const f
 
 typedef struct Sums {
   ChannelNormSizes sizes;
-  int64_t rows; /* of a block of channels-last data */
+  int64_t rows; /* in a block of channels-last data */
   const float *dy, *x, *mean;
   float *first, *second; /* the results: mean and variance, or the two sums */
-  float *partial;        /* three vectors for each block */
+  float *partial;        /* three vectors per block */
 } Sums;
 
-/* What is known of the elements so far. */
+/* The statistics of the elements so far. */
 typedef struct Moments {
   double mean, squares; /* squares: the sum of (x - mean)^2 */
   int64_t count;
 } Moments;
 
-/* squares and rest are the sums of (x - near)^2 and of x - near, for a number near the mean. */
+/* squares and rest are the sums of (x - near)^2 and of x - near, for a number `near` close to the mean. */
 SIMD_INLINE void join(Moments *all, double near, double squares, double rest, int64_t count) {
   double missed = rest / (double)count, delta = near + missed - all->mean,
          share = (double)count / (double)(all->count + count);
@@ -238,7 +239,7 @@ static void products_of_channels(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* How many lines of `length` elements are worth a thread. */
+/* The number of rows of `length` elements that justifies a thread. */
 static void run_sums(Sums *s, ParallelBody *channels_first, ParallelBody *blocks, ParallelBody *join_blocks,
                      const Parallel *parallel) {
   const ChannelNormSizes *sizes = &s->sizes;
@@ -278,7 +279,7 @@ enum { SHORT_ROW = 64 };
 
 typedef struct Affine {
   int64_t length, elements, channels;
-  bool rows; /* lines are rows of channels, else each is of one channel */
+  bool rows; /* a line has one element of each channel, else it is of one channel */
   const float *dy, *x, *mean, *factor, *slope, *offset;
   float *to;
 } Affine;
@@ -312,7 +313,7 @@ SIMD_INLINE void affine_lines(bool backprop, const Affine *a, int64_t begin, int
 static void apply_lines(void *arg, int64_t begin, int64_t end) { affine_lines(false, arg, begin, end); }
 static void backprop_lines(void *arg, int64_t begin, int64_t end) { affine_lines(true, arg, begin, end); }
 
-/* Several short rows make a line, so that vectors are filled. */
+/* Several short rows make one line, so that vectors are full. */
 static void run_affine(const ChannelNormSizes *sizes, Affine *a, ParallelBody *body,
                        const Parallel *parallel) {
   float repeated[4][2 * SHORT_ROW];

@@ -1,7 +1,6 @@
-/* Statistics of channels, and what normalises them: the loops of batch normalisation. Arrays are dense,
- * [outer, channels, inner]: inner is 1 for channels-last data, height * width for channels-first. Vectors
- * hold one value per channel. n = outer * inner, of which there must be at least one. Results are the same
- * for any number of threads. */
+/* Statistics of channels, and their application: the loops of batch normalisation. Arrays are dense, [outer,
+ * channels, inner]: inner is 1 for channels-last data, height * width for channels-first. Vectors hold one
+ * value per channel. n = outer * inner must be at least 1. Results do not depend on the number of threads. */
 #ifndef TFCORE_BLAS_CHANNEL_NORM_H_
 #define TFCORE_BLAS_CHANNEL_NORM_H_
 
@@ -13,7 +12,7 @@ typedef struct ChannelNormSizes {
   int64_t outer, channels, inner;
 } ChannelNormSizes;
 
-/* Bytes that the two sums below want as `workspace`; -1 when int64 cannot say it. */
+/* The size of `workspace` for the two sums below, in bytes; -1 when it exceeds int64. */
 int64_t channel_norm_workspace(const ChannelNormSizes *sizes);
 
 /* mean[c] = the mean of x, variance[c] = the mean of (x - mean[c])^2. Accurate however far the mean is from

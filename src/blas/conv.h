@@ -6,16 +6,16 @@
  *   conv_f32.run(CONV_FORWARD, &conv, x, w, NULL, y, parallel, workspace);
  *
  * x is [batch, rows, columns, in_channels], w [rows, columns, in_channels / groups, out_channels], y [batch,
- * rows, columns, out_channels], dense. Output channel o of group g = o / (out_channels / groups) sees that
- * group's input channels alone.
+ * rows, columns, out_channels], dense. Output channel o of group g = o / (out_channels / groups) uses only
+ * that group's input channels.
  *
- * How it works: all three are products of matrices. Where the windows are a matrix already (1 x 1, or as
- * large as the image) it is multiplied as it stands. Otherwise the rows of the left matrix, one window each,
- * are gathered while the product packs its panels (GemmArgs.pack_a), so the matrix of windows never exists.
- * Images of few channels are copied into zeros for that, some at a time, where windows reach over their
- * edges. The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of dy
- * with those elements of the filter that reach it: no zeros are multiplied, nothing is scattered. Results do
- * not depend on the number of threads.
+ * How it works: all three are matrix products. If the windows already form a matrix (1 x 1, or as large as
+ * the image), it is multiplied directly. Otherwise the rows of the left matrix, one window each, are gathered
+ * while the product packs its panels (GemmArgs.pack_a), so the matrix of windows is never stored. If windows
+ * extend over the edges of images with few channels, the images are first copied into zero padding, a few at
+ * a time. The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of
+ * dy with the filter elements that contribute to it: no zeros are multiplied, and nothing is scattered.
+ * Results do not depend on the number of threads.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_
@@ -35,29 +35,30 @@ typedef enum ConvProduct {
   CONV_FILTER,  /* dw of (x, dy) */
 } ConvProduct;
 
-/* Elements that an output sums. With one group, pack_b of the GemmType, for the filter as a matrix of this
- * many rows, gives what `packed` below wants. */
+/* The number of products summed for one output. With one group, pack_b of the GemmType, applied to the filter
+ * as a matrix with this many rows, gives `packed` below. */
 static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
 }
 
-/* Convolutions of one type of elements. */
+/* Convolutions of one element type. */
 typedef struct ConvType {
-  /* Bytes that `workspace` of `run` must hold (64-byte aligned); may be 0. Beside that of a product, it is at
-   * most as large as filter and input together, or a megabyte. `packed`: a packed filter will be given. */
+  /* The size of `workspace` for `run` in bytes (64-byte aligned); may be 0. Beyond the workspace of a
+   * product, it is at most the size of filter and input together, or a megabyte. `packed`: whether a packed
+   * filter will be given. */
   int64_t (*workspace)(ConvProduct product, const Conv *conv, bool packed);
-  /* a and b as ConvProduct says, all in the same type; `packed` is the packed filter of CONV_FORWARD, or
-   * NULL. The result is written in full. All sizes may be 0 except filter, channels and groups. */
+  /* a and b as in ConvProduct, all of the same type; `packed` is the packed filter of CONV_FORWARD, or NULL.
+   * The whole result is written. All sizes may be 0 except filter, channels and groups. */
   void (*run)(ConvProduct product, const Conv *conv, const void *a, const void *b, const void *packed,
               void *result, const Parallel *parallel, void *workspace);
 } ConvType;
 
 extern const ConvType conv_f32, conv_f64;
-/* CONV_FORWARD and CONV_INPUT, wrapping around. No workspace; `packed` must be NULL. */
+/* Only CONV_FORWARD and CONV_INPUT; overflow wraps around. No workspace; `packed` must be NULL. */
 extern const ConvType conv_i32;
 
-/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; groups is not looked at. No
- * workspace. */
+/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; `groups` is ignored. No workspace.
+ */
 void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, float *result,
                    const Parallel *parallel);
 void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result,

@@ -1,4 +1,4 @@
-/* Convolutions of integers, which are rare: by their definition, without a product of matrices. */
+/* Convolutions of integers, which are rare: direct loops, without matrix products. */
 #include <string.h>
 
 #include "blas/conv.h"
@@ -34,7 +34,7 @@ static void forward_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Which output saw the input at `at` through a tap; -1: none. */
+/* The output that uses the input at `at` through a tap; -1 if there is none. */
 static int64_t seen_by(const WindowAxis *axis, int64_t at, int64_t tap) {
   int64_t distance = at + axis->pad - tap * axis->dilation;
   return distance < 0 || distance % axis->stride != 0 || distance / axis->stride >= axis->out

@@ -8,8 +8,7 @@
 
 #include "simd/types/f32.inc"
 /* Measured in V8, which keeps a tile in its 15 registers only in loops of a single depth. 6 x 8 with a fused
- * multiply-add and 5 x 8 without (a product needs a register of its own) reach nine tenths of what the units
- * can do. */
+ * multiply-add and 5 x 8 without (a product needs an extra register) reach nine tenths of the peak. */
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6
 #define SHALLOW 16

@@ -7,7 +7,7 @@
 #include "simd/simd.h"
 
 #include "simd/types/f64.inc"
-/* As in gemm_f32.c: registers count, whatever they hold. */
+/* As in gemm_f32.c: the number of registers decides, whatever they hold. */
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6
 #define SHALLOW 16

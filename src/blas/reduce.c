@@ -7,12 +7,12 @@
 #include "simd/templates.h"
 #include "simd/simd.h"
 
-/* An axis of size 1 neither separates nor makes a group. */
+/* An axis of size 1 neither separates nor forms a group. */
 static bool reduces(const int64_t *dims, const bool *reduced, int axis) {
   return reduced[axis] && dims[axis] != 1;
 }
 
-/* How many groups of neighbouring reduced axes there are. */
+/* The number of groups of adjacent reduced axes. */
 static int reduce_groups(int rank, const int64_t *dims, const bool *reduced) {
   int groups = 0;
   bool inside = false;

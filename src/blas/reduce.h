@@ -7,11 +7,11 @@
  *
  * The data is row-major and dense. y is overwritten and must not overlap x. Over no elements, the sum is 0,
  * the product 1, the maximum the lowest value of the type (-infinity for floats), the minimum the highest,
- * the mean NaN (0 for integers). Maximum and minimum are NaN where any element is. Integer sums and products
+ * the mean NaN (0 for integers). Maximum and minimum are NaN if any element is NaN. Integer sums and products
  * wrap around; an integer mean is the wrapped sum divided by the count, truncated.
  *
  * Floats are summed in blocks, so that the error grows with the logarithm of the count rather than with the
- * count; the order depends on the shape alone, never on the threads.
+ * count; the order depends only on the shape.
  */
 #ifndef TFCORE_BLAS_REDUCE_H_
 #define TFCORE_BLAS_REDUCE_H_
@@ -24,8 +24,8 @@
 
 typedef enum ReduceKind { REDUCE_SUM, REDUCE_MEAN, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN } ReduceKind;
 
-/* Bytes of workspace (64-byte aligned; may be 0): what reductions over axes that are no neighbours keep in
- * between. */
+/* The workspace in bytes (64-byte aligned; may be 0): intermediate results of reductions over axes that are
+ * not adjacent. */
 int64_t reduce_workspace(int rank, const int64_t *dims, const bool *reduced, size_t element_size);
 
 void reduce_f32(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const float *x, float *y,

@@ -1,8 +1,8 @@
 /* Softmax over the rows of a matrix, and the cross-entropy losses built on it. Matrices are dense, rows x
  * columns; outputs may be the input itself, but must not overlap it otherwise.
  *
- * The largest logit of a row is subtracted first, so nothing overflows. A row with a NaN, or with +infinity,
- * or of nothing but -infinity, gives NaN, as in TensorFlow.
+ * The largest logit of a row is subtracted first, so nothing overflows. A row with a NaN or +infinity, or
+ * with -infinity only, gives NaN, as in TensorFlow.
  */
 #ifndef TFCORE_BLAS_SOFTMAX_H_
 #define TFCORE_BLAS_SOFTMAX_H_
@@ -27,7 +27,7 @@ void softmax_cross_entropy_f32(int64_t rows, int64_t columns, const float *logit
 void softmax_cross_entropy_f64(int64_t rows, int64_t columns, const double *logits, const double *labels,
                                double *loss, double *backprop, const Parallel *parallel);
 
-/* The same with one class per row: labels[i] in [0, columns). Another number gives NaN in the row's loss and
+/* The same with one class per row: labels[i] in [0, columns). Another label gives NaN in the row's loss and
  * backprop. */
 void sparse_softmax_cross_entropy_f32(int64_t rows, int64_t columns, const float *logits,
                                       const int64_t *labels, float *loss, float *backprop,

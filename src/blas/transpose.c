@@ -59,9 +59,9 @@ static inline void block_wide(const Wide *x, int64_t stride, Wide *y) {
   }
 }
 
-/* Pixels of three channels, to three planes and back: a vector takes a pixel and one element of the next.
- * What is left over at the end, where that one may not exist, is for the caller; the numbers tell how many
- * pixels are done. */
+/* Pixels of three channels, to three planes and back: a vector holds a pixel and one element of the next. The
+ * remaining pixels at the end, where that element may not exist, are left to the caller; the functions return
+ * the number of pixels done. */
 static int64_t planes_of_pixels(const uint32_t *x, int64_t pixels, uint32_t *y, int64_t plane) {
   int64_t i = 0;
   for (; i + 5 <= pixels; i += 4) {
@@ -145,17 +145,17 @@ static TransposeMatrix *matrix_function(int element_size) {
 typedef struct Plan {
   int rank;
   int64_t dims[TRANSPOSE_MAX_AXES], x_strides[TRANSPOSE_MAX_AXES], y_strides[TRANSPOSE_MAX_AXES];
-  int size;                               /* bytes of an element */
+  int size;                               /* element size in bytes */
   int64_t run;                            /* elements copied at once; 0 when matrices are transposed */
   int64_t rows, columns, x_row, y_column; /* the matrix: x[r * x_row + c] to y[c * y_column + r] */
-  int64_t strip, strips;                  /* a work item is a strip of so many rows */
+  int64_t strip, strips;                  /* a work item is a strip of that many rows */
   TransposeMatrix *matrix;
   const char *x;
   char *y;
 } Plan;
 
-/* Steps along the last axis: `count` runs, or matrices (strips of them are the items then, and count is
- * 1). */
+/* Steps along the last axis: `count` runs, or matrices (then work items are strips of them, and count is 1).
+ */
 static void do_items(const Plan *plan, const char *from, char *to, int64_t count, int64_t strip) {
   if (plan->run == 0) {
     int64_t row = strip * plan->strip, rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
@@ -189,7 +189,7 @@ static void plan_body(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Drops axes of size 1 and merges axes that stay neighbours. Writes the rest in y's order; -1 when there are
+/* Drops axes of size 1 and merges axes that stay adjacent. Writes the rest in y's order; -1 when there are
  * too many. */
 static int collapse(int rank, const int64_t *dims, const int32_t *perm, int64_t *sizes, int64_t *strides) {
   int left = 0;
@@ -239,7 +239,7 @@ bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *p
     if (plan.rank > 0) plan.rank--;
     item_size = plan.run;
   } else {
-    int contiguous = 0; /* the axis along which x lies */
+    int contiguous = 0; /* the axis that is contiguous in x */
     while (plan.x_strides[contiguous] != 1) contiguous++;
     plan.rows = plan.dims[last], plan.x_row = plan.x_strides[last];
     plan.columns = plan.dims[contiguous], plan.y_column = plan.y_strides[contiguous];

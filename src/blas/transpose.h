@@ -8,11 +8,11 @@
 
 #include "base/parallel.h"
 
-/* Axes that stay neighbours in order count as one, axes of size 1 as none; what is left may have this
- * many. */
+/* The limit after simplification: axes that stay adjacent in order count as one, axes of size 1 are dropped.
+ */
 enum { TRANSPOSE_MAX_AXES = 16 };
 
-/* `element_size` is 1, 2, 4, 8 or 16 bytes; elements are moved as they are. x and y do not overlap and are
+/* `element_size` is 1, 2, 4, 8 or 16 bytes; elements are moved bitwise. x and y must not overlap and must be
  * aligned for their elements. `perm` is a permutation of 0..rank-1. False when more than TRANSPOSE_MAX_AXES
  * axes are left; then nothing was written. */
 bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *perm, const void *x, void *y,

@@ -20,8 +20,8 @@ static int64_t common_divisor(int64_t a, int64_t b) {
   return a;
 }
 
-/* Input y was seen by output (y + pad - f * dilation) / stride where that is an integer: every stride /
- * divisor-th f, and the last of them first, so that positions ascend. */
+/* Output (y + pad - f * dilation) / stride uses input y if that is an integer. It is for every stride /
+ * divisor-th f; they are enumerated backward, so that output positions ascend. */
 WindowView window_backward(const WindowAxis *axis, int64_t phase) {
   int64_t divisor = common_divisor(axis->stride, axis->dilation), every = axis->stride / divisor;
   WindowView view = {.places = (axis->in - phase + axis->stride - 1) / axis->stride,
@@ -49,9 +49,8 @@ void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_
 }
 
 void window_whole(const WindowView *view, int64_t *begin, int64_t *end) {
-  int64_t step = view->step,
-          room = view->size - view->offset -
-                 (view->taps - 1) * view->tap_step; /* the first place times step is below it */
+  int64_t step = view->step, room = view->size - view->offset -
+                                    (view->taps - 1) * view->tap_step; /* position * step is bounded by it */
   *begin = view->offset >= 0 ? 0 : (-view->offset + step - 1) / step;
   *end = room <= 0 ? 0 : (room - 1) / step + 1;
   if (*end > view->places) *end = view->places;

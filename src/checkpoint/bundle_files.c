@@ -1,4 +1,4 @@
-/* Names of a bundle's files, and its index as a file. */
+/* The names of a bundle's files, and its index file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -45,7 +45,7 @@ static int compare_entries(const void *a, const void *b) {
   return key_compare(((const IndexEntry *)a)->key, ((const IndexEntry *)b)->key);
 }
 
-/* Serialises into `buffer`, which is emptied, and adds. */
+/* Empties `buffer`, serialises into it, and adds the record. */
 static bool add_message(TableWriter *table, Str key, const void *message, StrBuf *buffer, Status *status) {
   strbuf_clear(buffer);
   TRY(proto_serialize(message, buffer, status));

@@ -8,14 +8,14 @@ typedef struct Merge {
   Arena *arena;
   const BundleHeader *first;
   StringMap entries; /* BundleEntry by key */
-  StringMap shards;  /* Shard by the path of the data file */
+  StringMap shards;  /* from the path of a data file to Shard */
   Str destination;
 } Merge;
 
 typedef struct Shard {
   const char *path;
   int32_t number;      /* in the merged checkpoint */
-  bool of_destination; /* it belongs to the checkpoint that is replaced */
+  bool of_destination; /* the file belongs to the checkpoint that is replaced */
 } Shard;
 
 /* The number of a data file in the merged checkpoint. */
@@ -68,7 +68,7 @@ static bool merge_entry(Merge *merge, const BundleReader *reader, const TableEnt
     }
     TRY(number_shard(merge, reader, entry->shard_id, &entry->shard_id, status));
   } else {
-    entry->shard_id = 0; /* the bytes stand with the slices */
+    entry->shard_id = 0; /* the slices have the bytes */
   }
   char *key = arena_strndup(merge->arena, found->key.data, found->key.length);
   if (!key) return status_oom(status, "the entries of a checkpoint");
@@ -101,7 +101,7 @@ done:
   return ok;
 }
 
-/* The files of the parts stay until the merged checkpoint is there: it gets them under other names. */
+/* The files of the parts stay until the merged checkpoint exists, which gets them under other names. */
 static bool place_shard(void *arg, int32_t number, const char *path, Status *status) {
   const Merge *merge = arg;
   for (int64_t i = 0; i < merge->shards.num_entries; i++) {
@@ -126,7 +126,7 @@ static bool publish(Merge *merge, Status *status) {
   return bundle_publish(merge->destination, header, entries, count, place_shard, merge, status);
 }
 
-/* An index goes before the files that it names. */
+/* An index is removed before the files that it names. */
 static void remove_parts(const Merge *merge, const Str *prefixes, int64_t count) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
@@ -152,7 +152,7 @@ static bool merge_locked(Merge *merge, const Str *prefixes, int64_t count, bool 
   return true;
 }
 
-/* The destination may be one of the parts, so nobody replaces it from the moment when its index is read. */
+/* The destination may be one of the parts, so it is locked before its index is read. */
 static bool merge_all(Merge *merge, const Str *prefixes, int64_t count, bool allow_missing, Status *status) {
   char path[FILE_PATH_MAX + 1];
   TRY(file_path(merge->destination, path, status));

@@ -1,14 +1,14 @@
-/* Puts a checkpoint where another one may be. An index names its data files by their number ("-of-00002"),
- * and both must change at once. So the new data files get the names of a number that the old index does not
- * have; the new index replaces the old one, which is the step that counts; and the old data files go. If the
- * number was changed for this, the files get the names that belong to theirs as second names, and an index
- * says so, before the first names go. */
+/* Replaces a checkpoint. An index determines the names of its data files by their number ("-of-00002"), so
+ * both must change atomically. Therefore the new data files first get the names for a number that the old
+ * index does not have; then the new index replaces the old one, which is the decisive step; then the old data
+ * files are removed. If a different number was used for this, the files get the names for their real number
+ * as second names, and another index is written, before the first names are removed. */
 
 #include "base/sync.h"
 #include "checkpoint/bundle_internal.h"
 
-/* The writers of one process publish one after the other; those of several are kept apart by the lock of the
- * folder, which knows processes and not threads. */
+/* The writers of one process publish one after the other, under a mutex; the lock of the folder separates
+ * processes but not threads. */
 static Mutex publishing = MUTEX_INIT;
 
 int bundle_lock(Str prefix) {
@@ -23,7 +23,7 @@ void bundle_unlock(int lock) {
   mutex_unlock(&publishing);
 }
 
-/* How many data files the checkpoint has that is there; 0 when there is none that can be read. */
+/* The number of data files of the existing checkpoint; 0 if there is none that can be read. */
 static bool find_num_shards(Str prefix, int32_t *num_shards, Status *status) {
   BundleReader *reader;
   Status found;
@@ -34,13 +34,13 @@ static bool find_num_shards(Str prefix, int32_t *num_shards, Status *status) {
     bundle_reader_free(reader);
   } else if (found.code == CODE_RESOURCE_EXHAUSTED || found.code == CODE_UNKNOWN ||
              found.code == CODE_PERMISSION_DENIED) {
-    *status = found; /* it may be whole */
+    *status = found; /* the checkpoint may be valid */
     return false;
   }
   return true;
 }
 
-/* The first `count` of them; those behind one that is not there are not there either. */
+/* Removes the first `count` files; stops at the first missing one. */
 static void remove_shards(Str prefix, int32_t num_shards, int32_t count) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
@@ -50,7 +50,7 @@ static void remove_shards(Str prefix, int32_t num_shards, int32_t count) {
   }
 }
 
-/* `num_shards` is what the names say. */
+/* `num_shards` is the number in the names. */
 static bool put_in_place(Str prefix, int32_t num_shards, int32_t count, PlaceShard place, void *arg,
                          Status *status) {
   char path[FILE_PATH_MAX + 1];
@@ -59,7 +59,7 @@ static bool put_in_place(Str prefix, int32_t num_shards, int32_t count, PlaceSha
     if (!bundle_data_path(prefix, placed, num_shards, path, status) || !place(arg, placed, path, status))
       break;
   }
-  /* The names last before an index has them. */
+  /* The names are not needed after an index has them. */
   if (placed == count && file_sync_parent(path, status)) return true;
   remove_shards(prefix, num_shards, placed);
   return false;
@@ -75,7 +75,7 @@ static bool put_index(Str prefix, int32_t num_shards, int32_t count, BundleHeade
   if (bundle_index_path(prefix, path, status) &&
       bundle_write_index(path, header, entries, num_entries, &replaced, status))
     return true;
-  /* The files of the index that is there stay. */
+  /* The files of the existing index stay. */
   if (!replaced || (find_num_shards(prefix, &there, &ignored) && there != num_shards))
     remove_shards(prefix, num_shards, count);
   return false;
@@ -83,7 +83,7 @@ static bool put_index(Str prefix, int32_t num_shards, int32_t count, BundleHeade
 
 typedef struct Renaming {
   Str prefix;
-  int32_t num_shards; /* of the first names */
+  int32_t num_shards; /* the number in the first names */
 } Renaming;
 
 static bool link_shard(void *arg, int32_t shard, const char *path, Status *status) {
@@ -104,7 +104,7 @@ static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64
   TRY(put_index(prefix, made, num_shards, header, entries, count, status));
   remove_shards(prefix, old, old);
   if (made == num_shards) return true;
-  /* The checkpoint is complete; where files have one name only it stays as it is. */
+  /* The checkpoint is complete; in stores without links it keeps the first names. */
   Renaming renaming = {prefix, made};
   Status ignored;
   if (put_in_place(prefix, num_shards, num_shards, link_shard, &renaming, &ignored) &&

@@ -5,7 +5,7 @@
 #include "checkpoint/coding.h"
 #include "checkpoint/crc32c.h"
 
-/* An index holds names, not weights: what is larger is no index. */
+/* An index holds names and shapes only, so a larger file is not an index. */
 static const int64_t kMaxIndexBytes = (int64_t)1 << 30;
 
 static bool corrupt(const BundleReader *reader, const char *what, Status *status) {
@@ -108,7 +108,7 @@ static bool check_sum(const BundleReader *reader, const BundleEntry *entry, uint
                     (unsigned)masked);
 }
 
-/* Where the bytes of an entry stand; they are there. */
+/* The position of an entry's bytes, which is checked. */
 static bool find_bytes(const BundleReader *reader, Str name, const BundleEntry *entry,
                        char path[FILE_PATH_MAX + 1], Status *status) {
   int64_t size;
@@ -160,7 +160,7 @@ static bool take_strings(const BundleReader *reader, const BundleEntry *entry, S
 
 static bool read_strings(BundleReader *reader, const BundleEntry *entry, const char *path, const Shape *shape,
                          BufferPool *pool, Tensor *tensor, Status *status) {
-  /* Every string takes a byte at least, for its length. */
+  /* Every string takes at least one byte, for its length. */
   if (shape_num_elements(shape) > entry->size)
     return status_set(status, CODE_DATA_LOSS, "Stored lengths of strings are damaged");
   TRY(tensor_allocate(tensor, DT_STRING, shape, pool, status));
@@ -172,7 +172,7 @@ static bool read_strings(BundleReader *reader, const BundleEntry *entry, const c
   return ok;
 }
 
-/* The bytes of an entry that is no list of slices. */
+/* Reads the bytes of an entry that is not sliced. */
 static bool read_entry(BundleReader *reader, Str name, const BundleEntry *entry, BufferPool *pool,
                        Tensor *tensor, Status *status) {
   char path[FILE_PATH_MAX + 1];
@@ -216,7 +216,7 @@ bool bundle_reader_read(BundleReader *reader, Str name, BufferPool *pool, Tensor
 
 /* --- slices --- */
 
-/* Reads one stored slice and copies what `wanted` takes of it. */
+/* Reads one stored slice and copies the part that `wanted` contains. */
 static bool take_slice(BundleReader *reader, Str name, const Shape *shape, const TensorSlice *stored,
                        const TensorSlice *wanted, Tensor *tensor, int64_t *common, Status *status) {
   StrBuf key = {0};
@@ -262,7 +262,7 @@ static bool insufficient(Str name, const TensorSlice *wanted, Status *status) {
   return false;
 }
 
-/* Puts the wanted slice together from stored ones. A tensor saved as a whole counts as one slice of it. */
+/* Assembles the wanted slice from stored ones. A tensor saved as a whole counts as one slice. */
 static bool assemble(BundleReader *reader, Str name, const BundleEntry *entry, const Shape *shape,
                      const TensorSlice *wanted, BufferPool *pool, Tensor *tensor, Status *status) {
   TensorSlice stored;
@@ -283,11 +283,11 @@ static bool assemble(BundleReader *reader, Str name, const BundleEntry *entry, c
     goto done;
   }
   if (entry->n_slices == 0) {
-    /* The whole tensor is about to be read in any case: its size bounds that of the slice. */
+    /* The whole tensor is read in any case, and its size bounds that of the slice. */
     slice_full(shape->rank, &stored);
   }
   TRY_DONE(tensor_allocate(tensor, (DataType)entry->dtype, &part, pool, status));
-  /* Should slices overlap all the same, then what is left out is zero. */
+  /* If slices overlap nevertheless, missing parts are zero. */
   if (tensor->dtype != DT_STRING) memset(tensor->data, 0, (size_t)tensor_bytes(tensor));
   for (size_t i = 0; i < entry->n_slices; i++) {
     if (slice_from_proto(entry->slices[i], shape, &stored)) {

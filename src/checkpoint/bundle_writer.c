@@ -7,14 +7,14 @@
 #include "checkpoint/coding.h"
 #include "checkpoint/crc32c.h"
 
-/* What is small waits until this much has come together. */
+/* Small writes are collected up to this size. */
 enum { WRITE_BYTES = 1 << 18 };
 
 struct BundleWriter {
   Arena *arena;
   char prefix[FILE_PATH_MAX + 1];
   FileDraft data;
-  StrBuf waiting; /* at the end of the data file */
+  StrBuf waiting; /* the end of the data file, not written yet */
   int64_t size;
   StringMap entries; /* BundleEntry by key */
 };
@@ -70,8 +70,8 @@ static bool append(BundleWriter *writer, const void *bytes, int64_t size, uint32
   return writer->waiting.length < WRITE_BYTES ? strbuf_ok(&writer->waiting, status) : flush(writer, status);
 }
 
-/* All lengths as varints, a checksum of them, all bytes. The checksum is one of the lengths as words, not of
- * the varints. */
+/* All lengths as varints, a checksum of them, all bytes. The checksum covers the lengths as words, not as
+ * varints. */
 static bool append_strings(BundleWriter *writer, const Tensor *tensor, uint32_t *crc, Status *status) {
   StrBuf lengths = {0};
   int64_t count = tensor_num_elements(tensor);
@@ -109,7 +109,7 @@ static BundleEntry *find_entry(const BundleWriter *writer, Str key) {
 
 static bool new_entry(BundleWriter *writer, Str key, DataType dtype, const Shape *shape, BundleEntry **entry,
                       Status *status) {
-  /* The header has this key. */
+  /* The key of the header. */
   if (key.length == 0)
     return status_invalid(status, "The name of a tensor in a checkpoint must not be empty");
   char *copy = arena_strndup(writer->arena, key.data, key.length);

@@ -1,4 +1,4 @@
-/* Numbers in checkpoint files: little-endian words and varints. */
+/* Encoding of numbers in checkpoint files: little-endian words and varints. */
 #ifndef TFCORE_CHECKPOINT_CODING_H_
 #define TFCORE_CHECKPOINT_CODING_H_
 
@@ -23,7 +23,7 @@ static inline void append_varint(StrBuf *out, uint64_t value) {
   strbuf_append_char(out, (char)value);
 }
 
-/* Reads a varint from the front of `*bytes` and moves behind it; false at the end of the bytes or when it
+/* Reads a varint from the front of `*bytes` and advances past it; false at the end of the bytes or when it
  * does not fit. */
 static inline bool take_varint(Str *bytes, uint64_t *value) {
   *value = 0;
@@ -38,7 +38,7 @@ static inline bool take_varint(Str *bytes, uint64_t *value) {
   return false;
 }
 
-/* Cuts `length` bytes from the front. */
+/* Removes `length` bytes from the front. */
 static inline bool take_bytes(Str *bytes, uint64_t length, Str *taken) {
   if (length > bytes->length) return false;
   *taken = (Str){bytes->data, (size_t)length};

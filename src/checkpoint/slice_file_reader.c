@@ -4,14 +4,14 @@
 #include "checkpoint/slice_file_internal.h"
 #include "checkpoint/table.h"
 
-/* Tables of version 1 hold the values themselves; they are read whole. */
+/* Tables of version 1 contain the values, so they are read as a whole. */
 static const int64_t kMaxFileBytes = INT64_C(1) << 31;
 
 typedef struct Request {
   Str pattern, name, shape_and_slice;
   DataType dtype;
   Arena *arena;
-  /* What the files say of the tensor. */
+  /* The description of the tensor in the files. */
   int64_t num_files;
   bool found;
   Shape shape, part;
@@ -29,7 +29,7 @@ static bool open_error(const char *path, Status *status) {
                     path, code_name(cause.code), cause.message);
 }
 
-/* Shape and type from the first file that knows the tensor, held against what is wanted. */
+/* Takes shape and type from the first file with the tensor, and checks them against the request. */
 static bool begin_tensor(Request *request, const SavedSliceMeta *meta, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   Shape shape = {0};
@@ -64,7 +64,7 @@ static bool begin_tensor(Request *request, const SavedSliceMeta *meta, Status *s
   return ok;
 }
 
-/* How many values the proto lists. */
+/* The number of values in the proto. */
 static int64_t count_values(const TensorProto *data, DataType dtype) {
   switch (dtype) {
     case DT_FLOAT: return (int64_t)data->n_float_val;
@@ -104,7 +104,7 @@ static bool read_values(Request *request, const TensorSlice *slice, const TableE
   return tensor_from_proto(saved->data, values, status);
 }
 
-/* Copies what is wanted from one stored slice of a file. */
+/* Copies the requested part of one stored slice. */
 static bool take_slice(Request *request, const SavedSliceMeta *meta, const TensorSlice *slice,
                        const TableEntry *entries, int64_t count, Status *status) {
   StrBuf key = {0};

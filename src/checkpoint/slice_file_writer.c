@@ -69,7 +69,7 @@ static bool fits(const SavedSliceMeta *meta, Str name, const Shape *shape, DataT
   return same;
 }
 
-/* Takes the serialised message and the key over; both buffers are empty afterwards. */
+/* Consumes the serialised message and the key; both buffers are empty afterwards. */
 static bool add_record(SliceFileWriter *writer, StrBuf *key, StrBuf *value, Status *status) {
   TRY(strbuf_ok(key, status));
   TRY(strbuf_ok(value, status));
@@ -84,7 +84,7 @@ static bool add_record(SliceFileWriter *writer, StrBuf *key, StrBuf *value, Stat
 
 static bool add_values(SliceFileWriter *writer, Str name, const TensorSlice *slice, const Tensor *tensor,
                        Status *status) {
-  Arena *arena = arena_new(); /* values take as much as the tensor: they go at once */
+  Arena *arena = arena_new(); /* the values take as much memory as the tensor, so they are freed at once */
   StrBuf key = {0}, value = {0};
   bool ok = false;
   if (!arena) return status_oom(status, "a checkpoint");

@@ -1,8 +1,8 @@
-/* The values of a slice in a checkpoint of version 1: a TensorProto without dtype and shape that lists them
- * one by one. */
+/* The values of a slice in a checkpoint of version 1: a TensorProto without dtype and shape that lists all
+ * values. */
 #include "checkpoint/slice_file_internal.h"
 
-/* A new array of the field's elements; false when out of memory. */
+/* Allocates the field's array; false when out of memory. */
 static bool list(Arena *arena, int64_t count, size_t element, size_t *length, void **array, Status *status) {
   *array = arena_calloc(arena, count + (count == 0), (int64_t)element);
   if (!*array) return status_oom(status, "the values of a checkpoint");
@@ -10,7 +10,7 @@ static bool list(Arena *arena, int64_t count, size_t element, size_t *length, vo
   return true;
 }
 
-/* Integers of up to 32 bits, as they are or with their signs kept. */
+/* Copies integers of up to 32 bits, sign-extended if they are signed. */
 static int32_t integer_at(const Tensor *tensor, int64_t i) {
   switch (tensor->dtype) {
     case DT_UINT8:

@@ -1,4 +1,4 @@
-/* Snappy's block format: the length of the text, then literals and copies of what stands further ahead. */
+/* Snappy's block format: the length of the text, then literals and copies of earlier output. */
 #include <string.h>
 
 #include "checkpoint/coding.h"
@@ -43,7 +43,7 @@ bool snappy_decompress(Str compressed, char *to, uint64_t length) {
       size = 1 + (tag >> 2);
     }
     if (distance == 0 || distance > at || size > length - at) return false;
-    /* Byte by byte: a copy may overlap what it makes, and then repeats it. */
+    /* Byte by byte, because a copy may overlap its own output, which then repeats. */
     for (uint64_t i = 0; i < size; i++, at++) to[at] = to[at - distance];
   }
   return at == length;

@@ -5,9 +5,10 @@
 #include "checkpoint/table.h"
 #include "checkpoint/table_internal.h"
 
-/* Snappy makes at most 64 bytes of 3: what claims to be more is damaged. */
+/* Snappy's ratio is at most 64 bytes from 3, so a larger claim is corrupt. */
 enum { MAX_SNAPPY_GROWTH = 32 };
-/* A few bytes of file can state a long key that begins like the one before; honest keys are far from this. */
+/* Limits keys that share a prefix with the previous key, because a few bytes of file can claim a very long
+ * one. */
 enum { MAX_KEY_GROWTH = 64 };
 
 typedef struct Reader {
@@ -28,7 +29,7 @@ static bool take_handle(Str *bytes, BlockHandle *handle) {
   return take_varint(bytes, &handle->offset) && take_varint(bytes, &handle->size);
 }
 
-/* The plain content of a block. */
+/* The decoded content of a block. */
 static bool read_block(const Reader *reader, BlockHandle handle, Str *content) {
   uint64_t file_size = reader->file.length;
   if (handle.offset > file_size || file_size - handle.offset < BLOCK_TRAILER_BYTES ||
@@ -66,7 +67,7 @@ static bool add_entry(Reader *reader, Str key, Str value) {
   return true;
 }
 
-/* Walks over the entries of a block, each key built from the one before; `keep` gets them. */
+/* Decodes the entries of a block, building each key from the previous one, and passes them to `keep`. */
 static bool walk_block(Reader *reader, Str content, bool (*keep)(Reader *reader, Str key, Str value)) {
   if (content.length < 4) return corrupted(reader, "bad block contents");
   uint64_t restarts = load_u32(content.data + content.length - 4);

@@ -6,10 +6,10 @@
 #include "checkpoint/table.h"
 #include "checkpoint/table_internal.h"
 
-/* TensorFlow's choices: files are the same byte for byte. */
+/* TensorFlow's settings, so that files are identical byte for byte. */
 enum { BLOCK_BYTES = 262144, RESTART_INTERVAL = 16 };
 
-/* A block being built. Every `interval`-th key is written whole, at a restart. */
+/* A block under construction. Every `interval`-th key is written in full, at a restart. */
 typedef struct Block {
   int interval, since_restart;
   StrBuf entries, restarts, last_key;
@@ -19,7 +19,7 @@ struct TableWriter {
   Block data, index;
   StrBuf file;
   StrBuf last_key;
-  BlockHandle pending; /* of the block that the index has no entry for yet */
+  BlockHandle pending; /* the last block, which has no entry in the index yet */
   bool has_pending;
 };
 
@@ -84,8 +84,8 @@ static void append_handle(StrBuf *out, BlockHandle handle) {
   append_varint(out, handle.size);
 }
 
-/* The shortest text that is not before `key` and, unless `limit` is NULL, before `limit`: what the index
- * needs to know of a block's end. */
+/* The shortest text that does not sort before `key` and, unless `limit` is NULL, sorts before `limit`: the
+ * index key for the end of a block. */
 static void shorten(StrBuf *key, const Str *limit) {
   size_t at = 0;
   if (limit) {
@@ -149,7 +149,7 @@ bool table_writer_finish(TableWriter *writer, Str *file, Status *status) {
   Block meta = {.interval = RESTART_INTERVAL};
   flush(writer);
   BlockHandle meta_handle =
-      write_block(writer, &meta); /* LevelDB keeps filters there; we, as TensorFlow, have none */
+      write_block(writer, &meta); /* LevelDB stores filters there; TensorFlow has none */
   free_block(&meta);
   index_pending(writer, NULL);
   BlockHandle index_handle = write_block(writer, &writer->index);

@@ -31,7 +31,7 @@ void slice_print(const TensorSlice *slice, StrBuf *out) {
 
 /* --- parsing --- */
 
-/* The whole text as a decimal number, with a sign perhaps. */
+/* Parses the whole text as a decimal number with an optional sign. */
 static bool parse_number(Str text, int64_t *value) {
   size_t at = 0;
   bool negative = text.length > 0 && text.data[0] == '-';
@@ -48,8 +48,7 @@ static bool parse_number(Str text, int64_t *value) {
   return true;
 }
 
-/* Cuts the text up to `separator`; false when nothing was left. `*more` tells whether there was a
- * separator. */
+/* Takes the text up to `separator`; false at the end. `*more` receives whether there was a separator. */
 static Str cut(Str *rest, char separator, bool *more) {
   const char *end = rest->length == 0 ? NULL : memchr(rest->data, separator, rest->length);
   Str part = {rest->data, !end ? rest->length : (size_t)(end - rest->data)};
@@ -189,8 +188,8 @@ static void append_ordered_unsigned(StrBuf *out, uint64_t value) {
   for (int i = bytes - 1; i >= 0; i--) strbuf_append_char(out, (char)(value >> (8 * i)));
 }
 
-/* Two's complement of 7 bits a byte; as many leading ones as bytes, exclusive-or-ed in, make longer numbers
- * sort behind. */
+/* Two's complement with 7 bits per byte. The leading bits, one per byte, are exclusive-or-ed in, so that
+ * longer numbers sort after shorter ones. */
 static void append_ordered_signed(StrBuf *out, int64_t value) {
   uint64_t magnitude = value < 0 ? ~(uint64_t)value : (uint64_t)value;
   int bits = 0;
@@ -219,7 +218,7 @@ static void append_ordered_text(StrBuf *out, Str text) {
 }
 
 void slice_append_key(Str name, const TensorSlice *slice, StrBuf *out) {
-  append_ordered_unsigned(out, 0); /* keeps such keys in front of all names */
+  append_ordered_unsigned(out, 0); /* sorts such keys before all names */
   append_ordered_text(out, name);
   append_ordered_unsigned(out, (uint64_t)slice->rank);
   for (int i = 0; i < slice->rank; i++) {
@@ -228,7 +227,7 @@ void slice_append_key(Str name, const TensorSlice *slice, StrBuf *out) {
   }
 }
 
-/* --- what two slices have in common --- */
+/* --- the intersection of two slices --- */
 
 typedef struct Box {
   int64_t begin[SLICE_MAX_RANK], end[SLICE_MAX_RANK];
@@ -242,7 +241,7 @@ static void box_of(const TensorSlice *slice, const Shape *shape, Box *box) {
   }
 }
 
-/* The strides of a box, and where `at`, an element of the tensor, is in it. */
+/* The strides of a box, and the offset of the tensor's element `at` in it. */
 static int64_t place_in(const Box *box, const int64_t *at, int rank, int64_t *strides) {
   int64_t stride = 1, offset = 0;
   for (int i = rank - 1; i >= 0; i--) {

@@ -92,7 +92,7 @@ AttrValue *attr_value_func(Arena *arena, const char *name, const NameAttrList *a
 
 /* --- lists --- */
 
-/* A list value whose `field` has room for `count` elements, which are counted and zeroed already. */
+/* A list value whose `field` has space for `count` elements, which are already counted and zeroed. */
 static AttrValue *new_list(Arena *arena, unsigned field_number, size_t count) {
   AttrValue *value = new_value(arena, ATTR_LIST);
   AttrListValue *list = proto_new(&tensorflow__attr_value__list_value__descriptor, arena);

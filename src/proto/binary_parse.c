@@ -1,6 +1,6 @@
-/* The binary format's reader. It walks the bytes once, along the descriptors, instead of calling protobuf-c's
- * unpack: so it can bound the nesting, take all memory from the arena, merge as protobuf does and say where
- * the bytes go wrong. */
+/* The parser of the binary format. It replaces protobuf-c's unpack: it walks the bytes once, guided by the
+ * descriptors, bounds the nesting, allocates everything in the arena, merges as protobuf does and reports the
+ * position of errors. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -9,9 +9,9 @@
 
 enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
 
-/* Graphs repeat themselves: names of ops, keys, whole attrs, and inputs that name the node before. What
- * was read a moment ago is shared instead of made again. One candidate a slot, found by its bytes in
- * the input. */
+/* Graphs are repetitive: names of ops, keys, whole attrs, and inputs that name the previous node. A recently
+ * parsed element is shared instead of parsed again. Each slot has one candidate, which is compared by its
+ * bytes in the input. */
 enum { NUM_SHARED = 256, LONGEST_SHARED = 48, SHARING_BEGINS = 1024 /* bytes of input */ };
 
 typedef struct Shared {
@@ -22,18 +22,18 @@ typedef struct Shared {
 } Shared;
 
 typedef struct Reader {
-  const uint8_t *begin; /* of all bytes, for offsets in errors */
+  const uint8_t *begin; /* of the whole input, for offsets in errors */
   const ProtoDescriptor *root;
   Arena *arena;
   Status *status;
-  bool unify_all; /* a message with maps was merged: look at all maps at the end */
+  bool unify_all; /* a message with maps was merged: unify all maps at the end */
   Shared *shared; /* NULL for short inputs */
 } Reader;
 
 static bool malformed(Reader *reader, const uint8_t *at, const char *what) {
   status_invalid(reader->status, "Cannot parse %s: %s at byte %" PRId64, reader->root->name, what,
                  (int64_t)(at - reader->begin));
-  return false; /* spelled out, so that the compiler sees what is set when a read succeeds */
+  return false; /* explicit, so that the compiler knows what a successful read has set */
 }
 
 static bool out_of_memory(Reader *reader) { return status_oom(reader->status, reader->root->name); }
@@ -84,7 +84,7 @@ static bool read_number(Reader *reader, const Field *field, int wire, const uint
   if (wire != WIRE_VARINT) {
     size_t size = wire == WIRE_32BIT ? 4 : 8;
     if ((size_t)(end - *cursor) < size) return malformed(reader, *cursor, "truncated number");
-    memcpy(to, *cursor, size); /* little-endian, as the hosts are */
+    memcpy(to, *cursor, size); /* little-endian, like the hosts */
     *cursor += size;
     return true;
   }
@@ -127,8 +127,8 @@ static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, co
   return p == end || malformed(reader, p, "truncated number");
 }
 
-/* The slot for `length` bytes; *found is what was made of the same bytes before, else NULL. NULL for what is
- * too long to share. */
+/* The slot for `length` bytes; *found is the element parsed from equal bytes before, or NULL. NULL for
+ * elements that are too long to share. */
 static Shared *find_shared(const Reader *reader, const uint8_t *bytes, size_t length,
                            const ProtoDescriptor *descriptor, void **found) {
   *found = NULL;
@@ -156,7 +156,7 @@ static bool read_submessage(Reader *reader, const Field *field, const uint8_t *p
 static bool read_map_entry(Reader *reader, const Field *field, const uint8_t *p, size_t length, int depth,
                            ProtoMessage **entry) {
   void *found = NULL;
-  /* Only where the nesting that a short entry can add stays far from the limit. */
+  /* Only at a depth where the nesting of a short entry stays far below the limit. */
   Shared *shared =
       depth > PROTO_MAX_DEPTH / 2 ? NULL : find_shared(reader, p, length, field_message(field), &found);
   if (found) {
@@ -282,8 +282,8 @@ static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, i
   }
   if (descriptor_is_map_entry(descriptor) && !map_entry_complete(message, reader->arena))
     return out_of_memory(reader);
-  /* A message that arrives in many pieces would be unified once a piece: that is left to one walk at
-   * the end. */
+  /* A message that arrives in many pieces would be unified once per piece; one walk at the end does it for
+   * all. */
   if (merging) {
     reader->unify_all = true;
   } else if (unify && !maps_unify(message, false, 0)) {

@@ -1,6 +1,6 @@
-/* The binary format's writer. One walk adds up the size; a second one writes from the end towards the
- * beginning, where the length of every submessage is known when its prefix is written, so nothing is measured
- * twice or moved. */
+/* The serializer of the binary format. One walk computes the size; a second one writes backward from the end,
+ * where the length of every submessage is known when its prefix is written, so nothing is measured twice or
+ * moved. */
 #include <inttypes.h>
 
 #include "base/alloc.h"
@@ -16,7 +16,7 @@ static int varint_size(uint64_t value) {
 
 static int tag_size(const Field *field) { return varint_size((uint64_t)field->id << 3); }
 
-/* The number of a varint field as it is written: negative int32 and enums are extended to 64 bits. */
+/* The value written for a varint field: negative int32 and enums are sign-extended to 64 bits. */
 static uint64_t varint_value(const Field *field, const void *element) {
   switch (field->type) {
     case PROTOBUF_C_TYPE_BOOL: return *(const protobuf_c_boolean *)element != 0;
@@ -50,7 +50,7 @@ static int wire_type_of(const Field *field) {
   }
 }
 
-/* The bytes of a number without a tag. */
+/* The size of a number without its tag. */
 static int number_size(const Field *field, int wire, const void *element) {
   if (wire == WIRE_VARINT) return varint_size(varint_value(field, element));
   return wire == WIRE_32BIT ? 4 : 8;
@@ -74,7 +74,7 @@ static Str content_of(const Field *field, const void *element) {
 
 static bool message_size(const ProtoMessage *message, int depth, int64_t *size);
 
-/* An element with its tag or, inside a packed field, without. */
+/* The size of an element with its tag or, inside a packed field, without. */
 static bool element_size(const Field *field, const void *element, bool packed, int depth, int64_t *size) {
   int wire = wire_type_of(field);
   int64_t length = 0;
@@ -124,7 +124,7 @@ static bool message_size(const ProtoMessage *message, int depth, int64_t *size) 
   return true;
 }
 
-/* --- writing backwards: every function takes the end of what it writes and returns the beginning --- */
+/* --- writing backward: every function takes the end of its output and returns the beginning --- */
 
 static uint8_t *write_varint(uint8_t *end, uint64_t value) {
   uint8_t *begin = end - varint_size(value), *p = begin;

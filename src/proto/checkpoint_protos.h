@@ -1,4 +1,4 @@
-/* The messages of checkpoints, under short names. */
+/* The messages of checkpoints, with short names. */
 #ifndef TFCORE_PROTO_CHECKPOINT_PROTOS_H_
 #define TFCORE_PROTO_CHECKPOINT_PROTOS_H_
 

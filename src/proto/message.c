@@ -55,7 +55,7 @@ ProtoMessage *field_submessage(const ProtoMessage *message, const Field *field) 
   return *(ProtoMessage **)field_member(message, field);
 }
 
-/* Keys that are numbers are unsigned, of 32 or 64 bits. */
+/* Numeric map keys are unsigned, of 32 or 64 bits. */
 static uint64_t number_key(const ProtoMessage *entry, const Field *key) {
   const void *member = field_member(entry, key);
   return field_element_size(key) == 8 ? *(const uint64_t *)member : *(const uint32_t *)member;
@@ -80,7 +80,7 @@ static void *new_message(const ProtoDescriptor *descriptor, Arena *arena) {
 
 void *proto_new(const ProtoDescriptor *descriptor, Arena *arena) { return new_message(descriptor, arena); }
 
-/* Elements an array of `count` has room for. */
+/* The capacity of an array with `count` elements. */
 static int64_t capacity_of(size_t count) {
   if (count == 0) return 0;
   int64_t capacity = 1;
@@ -139,7 +139,7 @@ static const void *map_key(const ProtoMessage *entry, size_t *length) {
   return text;
 }
 
-/* Few entries are compared with each other, many go through a hash map: the time stays linear. */
+/* A few entries are compared pairwise, many through a hash map, which keeps the time linear. */
 enum { MAP_SCAN_LIMIT = 16 };
 
 static bool unify_map(ProtoMessage *message, const Field *field) {
@@ -195,7 +195,7 @@ bool maps_unify(ProtoMessage *message, bool deep, int depth) {
 
 static ProtoMessage *copy_message(const ProtoMessage *from, Arena *arena, int depth);
 
-/* Copies what the element at `to` (already a bitwise copy of the original) points to. */
+/* Copies the targets of the element at `to`, which is a bitwise copy of the original. */
 static bool copy_element(const Field *field, void *to, Arena *arena, int depth) {
   if (field->type == PROTOBUF_C_TYPE_STRING) {
     char **text = to;

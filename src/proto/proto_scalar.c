@@ -30,7 +30,7 @@ bool text_is_valid(const char *text, size_t length) {
       if (c == 0) return false;
       continue;
     }
-    /* The second byte's range keeps out overlong forms, surrogates and what is above U+10FFFF. */
+    /* The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF. */
     int more = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : 1;
     unsigned char low = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80;
     unsigned char high = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;

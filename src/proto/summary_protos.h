@@ -1,4 +1,4 @@
-/* The messages of summaries, under short names. */
+/* The messages of summaries, with short names. */
 #ifndef TFCORE_PROTO_SUMMARY_PROTOS_H_
 #define TFCORE_PROTO_SUMMARY_PROTOS_H_
 

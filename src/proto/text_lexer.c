@@ -17,7 +17,7 @@ static int hex_digit(char c) {
   return -1;
 }
 
-/* The character `offset` behind the cursor; NUL behind the end. */
+/* The character `offset` positions after the cursor; NUL after the end. */
 static char peek(const Lexer *lexer, ptrdiff_t offset) {
   return lexer->end - lexer->at > offset ? lexer->at[offset] : '\0';
 }
@@ -107,7 +107,7 @@ static bool read_number(Lexer *lexer) {
   return true;
 }
 
-/* Steps over `count` hex digits behind a backslash and a letter. */
+/* Skips `count` hex digits after a backslash and a letter. */
 static bool skip_hex(Lexer *lexer, int count) {
   steps(lexer, 2);
   for (int i = 0; i < count; i++) {
@@ -207,8 +207,8 @@ static void append_utf8(uint32_t code, StrBuf *out) {
   strbuf_append_bytes(out, bytes, length);
 }
 
-/* `p` stands behind the backslash of an escape that skip_escape has accepted; returns the place behind the
- * escape. */
+/* `p` is after the backslash of an escape that skip_escape accepted; returns the position after the escape.
+ */
 static const char *unquote_escape(const char *p, const char *end, StrBuf *out) {
   static const char letters[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
   char c = *p++;

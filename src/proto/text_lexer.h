@@ -25,13 +25,13 @@ typedef struct Lexer {
 
 /* Starts at the first token. */
 MUST_CHECK bool lexer_start(Lexer *lexer, Str text, Status *status);
-/* Steps to the next token. */
+/* Advances to the next token. */
 MUST_CHECK bool lexer_next(Lexer *lexer);
 /* INVALID_ARGUMENT "line:column: message" at the current token. Returns false. */
 bool lexer_error(Lexer *lexer, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Is the current token this symbol? */
+/* Whether the current token is this symbol. */
 bool lexer_at(const Lexer *lexer, char symbol);
-/* Appends what a string token stands for. */
+/* Appends the decoded content of a string token. */
 void lexer_unquote(Str token, StrBuf *out);
 /* The value of an integer token; false when it exceeds 64 bits. */
 bool lexer_integer(Str token, uint64_t *value);

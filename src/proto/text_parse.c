@@ -7,12 +7,12 @@
 typedef struct Parser {
   Lexer lexer;
   Arena *arena;
-  StrBuf scratch; /* the string or number being read */
+  StrBuf scratch; /* the current string or number */
 } Parser;
 
 static bool out_of_memory(Parser *parser, const char *what) { return status_oom(parser->lexer.status, what); }
 
-/* "%.*s" of the current token, cut: tokens may be long. */
+/* The current token for "%.*s", truncated because tokens may be long. */
 static int shown_length(const Parser *parser) {
   return parser->lexer.text.length < 200 ? (int)parser->lexer.text.length : 200;
 }
@@ -25,7 +25,7 @@ static bool expect(Parser *parser, char symbol) {
   return lexer_next(&parser->lexer);
 }
 
-/* Steps over the symbol when it is there. */
+/* Skips the symbol if it is the current token. */
 static bool accept(Parser *parser, char symbol, bool *accepted) {
   *accepted = lexer_at(&parser->lexer, symbol);
   return !*accepted || lexer_next(&parser->lexer);
@@ -40,7 +40,7 @@ static const Field *find_field(const ProtoDescriptor *descriptor, Str name) {
 
 /* --- scalars --- */
 
-/* An integer between -(maximum + 1), or 0 when it is unsigned, and maximum; two's complement in `value`. */
+/* An integer between -(maximum + 1), or 0 if unsigned, and maximum; two's complement in `value`. */
 static bool parse_integer(Parser *parser, uint64_t maximum, bool is_signed, uint64_t *value) {
   bool negative = false;
   if (is_signed) TRY(accept(parser, '-', &negative));
@@ -230,7 +230,7 @@ static bool parse_element(Parser *parser, const Field *field, ProtoMessage *mess
   return parse_braced(parser, field, depth, to);
 }
 
-/* What follows a field's name and colon: one value or, for a repeated field, also a list of them. */
+/* Parses the part after a field's name and colon: one value or, for a repeated field, also a list. */
 static bool parse_value(Parser *parser, const Field *field, ProtoMessage *message, int depth) {
   bool is_list = false, done;
   if (field_is_repeated(field)) TRY(accept(parser, '[', &is_list));

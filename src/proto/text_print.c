@@ -7,7 +7,7 @@
 typedef struct Printer {
   ProtoTextStyle style;
   StrBuf *out;
-  bool started; /* short style: a blank is due before the next token */
+  bool started; /* short style: print a blank before the next token */
 } Printer;
 
 static void begin_token(Printer *printer, int depth) {

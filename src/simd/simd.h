@@ -1,12 +1,11 @@
-/* 16-byte vectors: WebAssembly's simd128 in the browser, the compiler's vector extensions natively (SSE2,
- * NEON).
+/* 16-byte vectors: WebAssembly's simd128, or natively the compiler's vector extensions (SSE2, NEON).
  *
- * The types are compiler vectors in both worlds. So + - * / and unary minus are plain operators, and so are
- * the comparisons, which give a mask of the integer type of the same width: all bits set where true.
- * Everything else is a function named after its type. Loads and stores take any alignment.
+ * The types are compiler vectors on both platforms. So + - * / and unary minus are plain operators, and so
+ * are the comparisons, which give a mask of the integer type of the same width: all bits set where true.
+ * Everything else is a function named after its type. Loads and stores accept any alignment.
  *
- * Numbers never depend on where a value stands in an array: a lane computes what every other lane
- * computes. */
+ * The result of a lane never depends on its position: all lanes compute the same function.
+ */
 #ifndef TFCORE_SIMD_SIMD_H_
 #define TFCORE_SIMD_SIMD_H_
 
@@ -30,22 +29,22 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop with few constant iterations over an array of vectors: the array must end up in registers. */
+/* Before a loop with few constant iterations over an array of vectors: unrolls it, so that the array ends up
+ * in registers. */
 #ifdef __clang__
 #define SIMD_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define SIMD_UNROLL _Pragma("GCC unroll 16")
 #endif
-/* Before a loop over what is left behind the vectors: it stays small. */
+/* Before a loop over the remainder after the vectors: keeps its code small. */
 #ifdef __clang__
 #define SIMD_ROLLED _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else
 #define SIMD_ROLLED _Pragma("GCC unroll 1")
 #endif
 
-/* A table of constants for the inside of loops. Engines make a vector constant of WebAssembly anew wherever
- * it is used, in several instructions; a number that is loaded and spread takes one. So the compiler must not
- * see what it loads. */
+/* A table of constants for use in loops. For a WebAssembly vector constant, engines emit several instructions
+ * at each use; loading a number and splatting it takes one. So the compiler must not see the loaded value. */
 SIMD_INLINE const float *simd_table(const float *table) {
 #ifdef __wasm__
   __asm__("" : "+r"(table));
@@ -85,7 +84,7 @@ SIMD_INLINE f64x2 f64x2_splat(double x) { return (f64x2){x, x}; }
 SIMD_INLINE i32x4 i32x4_splat(int32_t x) { return (i32x4){x, x, x, x}; }
 SIMD_INLINE i64x2 i64x2_splat(int64_t x) { return (i64x2){x, x}; }
 
-/* One element from memory in all lanes, in one instruction where there is one. */
+/* Splats one element from memory to all lanes, in one instruction where possible. */
 SIMD_INLINE f32x4 f32x4_load_splat(const float *p) {
 #ifdef __wasm_simd128__
   return (f32x4)wasm_v128_load32_splat(p);
@@ -104,8 +103,8 @@ SIMD_INLINE f64x2 f64x2_load_splat(const double *p) {
 /* 16 bytes as 16 floats. */
 SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
 #ifdef __wasm_simd128__
-  /* Engines on x86 convert unsigned integers in eight instructions. Here the bits of 2^23 + x are put
-   * together, and 2^23 is subtracted. */
+  /* Engines on x86 convert unsigned integers in eight instructions. This builds the bits of 2^23 + x and
+   * subtracts 2^23. */
   static const float kNumbers[] = {0x1p23f};
   const float *table = simd_table(kNumbers);
   f32x4 base = f32x4_load_splat(table);
@@ -156,7 +155,7 @@ SIMD_INLINE f64x2 f64x2_select(i64x2 mask, f64x2 a, f64x2 b) {
 SIMD_INLINE i32x4 i32x4_select(i32x4 mask, i32x4 a, i32x4 b) { return (mask & a) | (~mask & b); }
 SIMD_INLINE i64x2 i64x2_select(i64x2 mask, i64x2 a, i64x2 b) { return (mask & a) | (~mask & b); }
 
-/* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` stays, a NaN in `b` is dropped:
+/* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` is kept, a NaN in `b` is dropped:
  * f32x4_pmax(x, zero) is a Relu that keeps NaN. */
 SIMD_INLINE f32x4 f32x4_pmin(f32x4 a, f32x4 b) {
 #ifdef __wasm_simd128__
@@ -205,14 +204,14 @@ SIMD_INLINE i32x4 i32x4_max(i32x4 a, i32x4 b) { return i32x4_select(a < b, b, a)
 SIMD_INLINE i64x2 i64x2_min(i64x2 a, i64x2 b) { return i64x2_select(b < a, b, a); }
 SIMD_INLINE i64x2 i64x2_max(i64x2 a, i64x2 b) { return i64x2_select(a < b, b, a); }
 
-/* The smaller and the larger; NaN when either is NaN, as in TensorFlow's reductions. */
+/* Minimum and maximum; NaN when either is NaN, as in TensorFlow's reductions. */
 SIMD_INLINE f32x4 f32x4_min(f32x4 a, f32x4 b) { return f32x4_select(b != b, b, f32x4_pmin(a, b)); }
 SIMD_INLINE f32x4 f32x4_max(f32x4 a, f32x4 b) { return f32x4_select(b != b, b, f32x4_pmax(a, b)); }
 SIMD_INLINE f64x2 f64x2_min(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f64x2_pmin(a, b)); }
 SIMD_INLINE f64x2 f64x2_max(f64x2 a, f64x2 b) { return f64x2_select(b != b, b, f64x2_pmax(a, b)); }
 
 /* Clears the sign bit, of a NaN too. */
-#ifdef __wasm_simd128__ /* whose engines need no constant for it */
+#ifdef __wasm_simd128__ /* engines need no constant for it */
 SIMD_INLINE f32x4 f32x4_abs(f32x4 a) { return (f32x4)wasm_f32x4_abs((v128_t)a); }
 SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)wasm_f64x2_abs((v128_t)a); }
 #else
@@ -306,7 +305,7 @@ SIMD_INLINE void i64x2_transpose(i64x2 rows[2]) {
 /* ---- conversions ---- */
 
 SIMD_INLINE f32x4 f32x4_from_i32x4(i32x4 a) { return __builtin_convertvector(a, f32x4); }
-/* Truncates. For values that int32 can hold; anything else gives an unspecified number, never a trap. */
+/* Truncates. For values in the range of int32; others give an unspecified number, never a trap. */
 SIMD_INLINE i32x4 i32x4_from_f32x4(f32x4 a) {
 #ifdef __wasm_simd128__
   return (i32x4)wasm_i32x4_trunc_sat_f32x4((v128_t)a);

@@ -1,15 +1,14 @@
-/* What templates are written against: the one place that says what an element type is.
+/* The interface of templates: the only place that defines element types.
  *
- * A template `foo.inc` is ordinary C for one element type. A source file has it included for the types it
- * wants:
+ * A template `foo.inc` is ordinary C for one element type. A source file includes it for several types:
  *
  *   #define TEMPLATE "blas/foo.inc"
  *   #define TYPES (TYPES_FLOAT | TYPES_INT)
  *   #include "simd/each_type.inc"
  *
- * A file that wants one type, or adds defines of its own, does by hand what each_type.inc does: it includes
- * the type's description ("simd/types/f32.inc"), the template, and "simd/types/end.inc". Inside, for every
- * type:
+ * A file that needs one type, or additional defines, does the work of each_type.inc itself: it includes the
+ * type's description ("simd/types/f32.inc"), the template, and "simd/types/end.inc". A template can use, for
+ * every type:
  *
  *   T           an element in memory
  *   C           the type to compute in: T, but float for half and bfloat16
@@ -64,7 +63,7 @@
 
 #define TYPE(Name) NAME(Name)
 
-/* Before a loop whose iterations touch their own index only. Kernels work in place, so `out` may be one of
+/* Before a loop whose iterations only access their own index. Kernels work in place, so `out` may be one of
  * the inputs; without this the compiler's overlap check would send exactly that case down its scalar path. */
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed" /* builds with sanitizers do not vectorise */
@@ -72,7 +71,7 @@
 #else
 #define LOOP_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-/* For types that are seldom computed with: small code instead of fast code. */
+/* For types that are seldom computed with: small code rather than fast code. */
 #ifdef __clang__
 #define LOOP_COMPACT _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else

@@ -11,8 +11,8 @@
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
  * stays NaN.
  *
- * The loops give each element the value that the inline function gives it: neither length nor position
- * matters. float64 goes through the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
+ * The loops give each element the value of the inline function: neither length nor position matters. float64
+ * uses the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
  */
 #ifndef TFCORE_SIMD_VECTOR_MATH_H_
 #define TFCORE_SIMD_VECTOR_MATH_H_
@@ -20,7 +20,7 @@
 #include "simd/wide.h"
 
 /* y[i] = f(x[i]) for i < count. y may be x, but must not overlap it otherwise. */
-void vector_neg_f32(int64_t count, const float *x, float *y); /* these two are exact, of NaN too */
+void vector_neg_f32(int64_t count, const float *x, float *y); /* these two are exact, also for NaN */
 void vector_abs_f32(int64_t count, const float *x, float *y);
 void vector_exp_f32(int64_t count, const float *x, float *y);
 void vector_expm1_f32(int64_t count, const float *x, float *y);
@@ -49,13 +49,13 @@ void vector_softplus_f64(int64_t count, const double *x, double *y);
 void vector_elu_f64(int64_t count, const double *x, double *y);
 void vector_selu_f64(int64_t count, const double *x, double *y);
 
-/* With these, layers keep mean 0 and variance 1. */
+/* The constants with which layers keep mean 0 and variance 1. */
 #define SELU_SCALE 1.0507009873554804934193349852946
 #define SELU_SCALE_ALPHA 1.7580993408473768599402175208123
 
 /* ---- the functions on vectors ---- */
 
-/* A constant for the inside of loops; `numbers` is a static table (see simd_table). */
+/* A constant for use in loops; `numbers` is a static table (see simd_table). */
 SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) {
   return f32x16_load_splat(&simd_table(numbers)[i]);
 }
@@ -74,9 +74,9 @@ SIMD_INLINE f32x16 f32x16_polynomial(f32x16 x, const float *coefficients, int co
 /* 2^n as a float, for -126 <= n <= 127. */
 SIMD_INLINE f32x16 f32x16_power_of_2(i32x16 n) { return (f32x16)(((u32x16)n + 127) << 23); }
 
-/* x = n * log(2) + r with |r| <= log(2) / 2 and a whole n, for |x| < 2000. Adding 1.5 * 2^23 rounds to a
- * whole number, which then stands in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved`
- * (a constant). log(2) is split so that n times its first part is exact. */
+/* x = n * log(2) + r with |r| <= log(2) / 2 and an integer n, for |x| < 2000. Adding 1.5 * 2^23 rounds to an
+ * integer, which is then in the low bits: `biased` is 0x4b400000 + n + 127, or n + 126 with `halved` (a
+ * constant). log(2) is split so that n times its first part is exact. */
 SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
   static const float kNumbers[] = {0x1.715476p0f, 0x1.8p23f + 127, 0x1.8p23f + 126, -0x1.63p-1f,
                                    0x1.bd0106p-13f};
@@ -89,7 +89,7 @@ SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
   return f32x16_madd(whole, f32x16_load_splat(&table[4]), r);
 }
 
-/* exp(x) = (1 + p) * 2^n; p is given. */
+/* exp(x) = (1 + p) * 2^n; computes p. */
 typedef f32x16 ExpParts(f32x16 x, u32x16 *biased);
 SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
   /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
@@ -98,7 +98,7 @@ SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
   f32x16 r = f32x16_reduce_log2(x, 0, biased);
   return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
 }
-/* An ulp worse, in three operations less. */
+/* One ulp less accurate, with three operations fewer. */
 SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
   /* exp(r) = 1 + r * q(r); minimax for the relative error. */
   static const float kQ[] = {0.999999701977f, 0.499991476536f, 0.166676387191f, 0.0418981611729f,
@@ -107,13 +107,13 @@ SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
   return r * f32x16_polynomial(r, kQ, 5);
 }
 
-/* For all x; those in [-87, 87] and NaN have less to be careful about, and the same numbers. */
+/* The first is for all x. The second is for x in [-87, 87] and NaN: it is faster, with the same results. */
 SIMD_INLINE f32x16 f32x16_exp_anywhere(f32x16 x, ExpParts *parts) {
-  /* Beyond these the result is 0 or infinity; pmin and pmax keep NaN. */
+  /* Beyond these bounds the result is 0 or infinity; pmin and pmax keep NaN. */
   u32x16 biased;
   f32x16 p =
       parts(f32x16_pmin(f32x16_pmax(x, f32x16_splat(-104.0f)), f32x16_splat(89.0f)), &biased) + f32x16_one();
-  /* In two steps, as 2^n itself may lie outside of the normal numbers. The first is exact. */
+  /* In two steps, because 2^n may be outside of the normal numbers. The first step is exact. */
   i32x16 n = (i32x16)(biased - (0x4b400000u + 127)), half = n >> 1;
   return p * f32x16_power_of_2(half) * f32x16_power_of_2(n - half);
 }
@@ -122,7 +122,7 @@ SIMD_INLINE f32x16 f32x16_exp_near(f32x16 x, ExpParts *parts) {
   f32x16 p = parts(x, &biased), power = (f32x16)(biased << 23);
   return f32x16_madd(p, power, power);
 }
-/* Whether all x, none of them above zero, are in that range; pmin leaves NaN out. */
+/* Whether all x, which must be at most zero, are in that range; pmin ignores NaN. */
 SIMD_INLINE int f32x16_is_near(f32x16 x) {
   f32x4 furthest = f32x4_splat(0);
   SIMD_UNROLL
@@ -134,7 +134,7 @@ SIMD_INLINE f32x16 f32x16_exp(f32x16 x) {
   return f32x16_is_near(f32x16_minus_abs(x)) ? f32x16_exp_near(x, f32x16_exp_parts)
                                              : f32x16_exp_anywhere(x, f32x16_exp_parts);
 }
-/* Within 3 ulp, and faster: for x in [-87, 0] and NaN; for x <= 0 and NaN. */
+/* Within 3 ulp, and faster. The first is for x in [-87, 0] and NaN, the second for x <= 0 and NaN. */
 SIMD_INLINE f32x16 f32x16_exp_near_zero(f32x16 x) { return f32x16_exp_near(x, f32x16_exp_parts_short); }
 SIMD_INLINE f32x16 f32x16_exp_below_zero(f32x16 x) {
   return f32x16_is_near(x) ? f32x16_exp_near_zero(x) : f32x16_exp_anywhere(x, f32x16_exp_parts_short);
@@ -151,7 +151,8 @@ SIMD_INLINE f32x16 f32x16_expm1_reduced(f32x16 r) {
 SIMD_INLINE f32x16 f32x16_expm1_in_range(f32x16 x) {
   u32x16 biased;
   f32x16 p = f32x16_expm1_reduced(f32x16_reduce_log2(x, 1, &biased));
-  /* 2^n * (p + 1) - 1, by way of half of it: 2^128 is no float. 2^(n-1) - 1/2 is exact where it matters. */
+  /* 2^n * (p + 1) - 1, computed from its half, because 2^128 is not a float. 2^(n-1) - 1/2 is exact where it
+   * matters. */
   f32x16 half = (f32x16)(biased << 23);
   f32x16 result = f32x16_madd(half, p, half - 0.5f);
   return result + result;
@@ -159,7 +160,7 @@ SIMD_INLINE f32x16 f32x16_expm1_in_range(f32x16 x) {
 
 SIMD_INLINE f32x16 f32x16_expm1(f32x16 x) {
   f32x16 clamped = f32x16_pmin(f32x16_pmax(x, f32x16_splat(-80.0f)), f32x16_splat(89.0f));
-  return f32x16_copysign(f32x16_expm1_in_range(clamped), x); /* the sign of a zero */
+  return f32x16_copysign(f32x16_expm1_in_range(clamped), x); /* restores the sign of a zero */
 }
 
 SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
@@ -171,7 +172,7 @@ SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
   i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
   f32x16 scaled = f32x16_select(denormal, x * 0x1p23f, x);
   i32x16 bits = (i32x16)scaled;
-  i32x16 exponent = (i32x16)((u32x16)bits - 0x3f3504f3u) >> 23; /* of bits / sqrt(1/2) */
+  i32x16 exponent = (i32x16)((u32x16)bits - 0x3f3504f3u) >> 23; /* the exponent of bits / sqrt(1/2) */
   f32x16 f = (f32x16)((u32x16)bits - ((u32x16)exponent << 23)) - 1.0f;
   f32x16 e = f32x16_from_i32x16(exponent - (denormal & 23));
   f32x16 z = f * f;
@@ -184,7 +185,7 @@ SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
   return f32x16_select(f32x16_less(x, zero), f32x16_splat(NAN), y);
 }
 
-/* The rounding error of u = 1 + x, divided by u, is what log(u) misses. */
+/* The rounding error of u = 1 + x, divided by u, corrects log(u). */
 SIMD_INLINE f32x16 f32x16_log1p(f32x16 x) {
   f32x16 u = x + 1.0f;
   f32x16 y = f32x16_log(u) + (x - (u - 1.0f)) / u;
@@ -193,24 +194,24 @@ SIMD_INLINE f32x16 f32x16_log1p(f32x16 x) {
   return f32x16_select(f32x16_equal(x, f32x16_splat(0.0f)), x, y);
 }
 
-/* With e = exp(2|x|) - 1: e / (e + 2). From 2|x| = 20 on that is 1. */
+/* With e = exp(2|x|) - 1: e / (e + 2), which is 1 for 2|x| >= 20. */
 SIMD_INLINE f32x16 f32x16_tanh(f32x16 x) {
   f32x16 magnitude = f32x16_abs(x);
   f32x16 e = f32x16_expm1_in_range(f32x16_pmin(magnitude + magnitude, f32x16_splat(20.0f)));
   return f32x16_copysign(e / (e + 2.0f), x);
 }
 
-/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay
- * exact. */
+/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact.
+ */
 SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
   f32x16 e = f32x16_exp_below_zero(f32x16_minus_abs(x));
-  /* e, or where x has no sign 1: the larger, of their bits too. */
+  /* e, or 1 where x is not negative: the larger one, as integers too */
   i32x16 one = ~((i32x16)x >> 31) & (i32x16)f32x16_one();
   return (f32x16)i32x16_max((i32x16)e, one) / (e + f32x16_one());
 }
 
-/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result
- * is 1. */
+/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is
+ * 1. */
 SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
   static const float kP[] = {0.12837916612625122f,   -0.3761262595653534f, 0.1128358542919159f,
                              -0.026853810995817184f, 0.00518832728266716f, -0.0008010190795175731f,
@@ -224,12 +225,12 @@ SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
   return f32x16_select(f32x16_less(t, f32x16_one()), near, f32x16_copysign(far, x));
 }
 
-/* Of large numbers themselves, of small ones the exponential. */
+/* Clamps large numbers, and takes the exponential of small ones. */
 SIMD_INLINE f32x16 f32x16_softplus(f32x16 x) {
   return f32x16_pmax(x, f32x16_splat(0.0f)) + f32x16_log1p(f32x16_exp(f32x16_minus_abs(x)));
 }
 
-/* min(exp(x) - 1, 0), and a NaN. */
+/* min(exp(x) - 1, 0), which keeps NaN. */
 SIMD_INLINE f32x16 f32x16_expm1_or_zero(f32x16 x) {
   u32x16 biased;
   f32x16 r =
@@ -244,7 +245,7 @@ SIMD_INLINE f32x16 f32x16_selu(f32x16 x) {
                        x * (float)SELU_SCALE);
 }
 
-/* Four floats as two and two doubles. */
+/* Converts four floats to two vectors of two doubles. */
 typedef struct DoublePair {
   f64x2 low, high;
 } DoublePair;
@@ -267,8 +268,8 @@ SIMD_INLINE f32x4 f32x4_of_double(DoublePair x) {
 #endif
 }
 
-/* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision: floats come close to multiples of pi / 2.
- * Adding 1.5 * 2^52 rounds to a whole number, which then stands in the low bits. */
+/* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision, because floats come close to multiples of pi
+ * / 2. Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits. */
 SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *shifted) {
   *shifted = x * 0x1.45f306dc9c883p-1 + 0x1.8p52;
   f64x2 whole = *shifted - 0x1.8p52;
@@ -282,7 +283,7 @@ SIMD_INLINE f32x4 f32x4_reduce_half_pi(f32x4 x, i32x4 *quadrant) {
   return f32x4_of_double(r);
 }
 
-/* sin(x + shift * pi / 2) for |x| < 2^20; anything for other x. */
+/* sin(x + shift * pi / 2) for |x| < 2^20; unspecified for other x. */
 SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   static const float kSin[] = {-0.166666545732f, 0.00833215841329f, -0.000195149580402f};
   static const float kCos[] = {0.0416666456187f, -0.00138873130579f, 2.44327845623e-5f};
@@ -303,7 +304,7 @@ SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   return (f32x16)((i32x16)y ^ ((quadrant & 2) << 30));
 }
 
-/* The C library's function of those that are far from zero, infinite or no number. */
+/* Replaces the lanes that are far from zero, infinite or NaN by the C library's results. */
 SIMD_INLINE f32x16 f32x16_where_far(f32x16 x, f32x16 y, float (*function)(float)) {
   if (i32x16_any(~f32x16_less(f32x16_abs(x), f32x16_splat(0x1p20f)))) {
     float from[16], to[16];

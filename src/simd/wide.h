@@ -1,9 +1,10 @@
-/* Four vectors of simd.h abreast, as one of 64 bytes.
+/* Four vectors of simd.h together, as one of 64 bytes.
  *
- * In a long calculation each step waits for the one before. Four that take turns keep the units busy, and
- * share the loads of their constants. Functions do to each quarter what simd.h's of the same name does; + - *
- * / and the operators of bits work as well, comparisons are functions (gcc takes those of wide vectors
- * apart). All is inlined: such vectors are in no call.
+ * In a long calculation each step waits for the previous one. Four interleaved calculations keep the units
+ * busy, and share the loads of their constants. Each function applies simd.h's function of the same name to
+ * the four quarters; +
+ * - * / and the bit operators work as well, comparisons are functions (gcc splits those of wide vectors).
+ * Everything is inlined: such vectors are never passed in calls.
  */
 #ifndef TFCORE_SIMD_WIDE_H_
 #define TFCORE_SIMD_WIDE_H_
@@ -46,7 +47,7 @@ SIMD_INLINE f64x8 f64x8_of_quarters(const f64x2 q[4]) {
   return v;
 }
 
-/* The body of a function: `call`, which is about quarter k, for each. */
+/* The body of a function: `call`, an expression for quarter k, for all quarters. */
 #define SIMD_EACH_QUARTER(type, quarter_type, call) \
   quarter_type quarters[4];                         \
   SIMD_UNROLL                                       \
@@ -71,7 +72,7 @@ SIMD_INLINE f32x16 f32x16_load_splat(const float *p) {
   f32x4 v = f32x4_load_splat(p);
   SIMD_EACH_QUARTER(f32x16, f32x4, v);
 }
-/* `count` <= 16 elements. Behind those loaded stands `padding`. */
+/* Loads `count` <= 16 elements; the others are `padding`. */
 SIMD_INLINE f32x16 f32x16_load_some(const float *p, int64_t count, float padding) {
   float v[16];
   int64_t i = 0;
@@ -112,8 +113,7 @@ SIMD_INLINE f64x8 f64x8_pmin(f64x8 a, f64x8 b) {
 SIMD_INLINE f64x8 f64x8_pmax(f64x8 a, f64x8 b) {
   SIMD_EACH_QUARTER(f64x8, f64x2, f64x2_pmax(f64x8_quarter(a, k), f64x8_quarter(b, k)));
 }
-/* Engines put the sign bit together at each vector's turn where they are left to it; here it is loaded
- * once. */
+/* Engines would build the sign bit at each use; here it is loaded once. */
 SIMD_INLINE f32x16 f32x16_sign_bit(void) {
   static const float kSignBit[] = {-0.0f};
   return f32x16_load_splat(simd_table(kSignBit));
@@ -145,7 +145,7 @@ SIMD_INLINE int i32x16_any(i32x16 mask) {
                    (i32x16_quarter(mask, 2) | i32x16_quarter(mask, 3)));
 }
 
-/* The four as one: their sum, the larger, the smaller. */
+/* Combines the four vectors: their sum, the maximum, the minimum. */
 #define SIMD_FOLD(type, join, a) \
   join(join(type##_quarter(a, 0), type##_quarter(a, 2)), join(type##_quarter(a, 1), type##_quarter(a, 3)))
 SIMD_INLINE f32x4 f32x16_fold(f32x16 a) {
