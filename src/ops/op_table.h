@@ -1,5 +1,4 @@
-/* The table of the ops that this build contains: every OpRegistration of the families it was configured with.
- */
+/* The table of the ops in this build: every OpRegistration of the configured families. */
 #ifndef TFCORE_OPS_OP_TABLE_H_
 #define TFCORE_OPS_OP_TABLE_H_
 

@@ -1,4 +1,4 @@
-/* Broadcasting of shapes as values: what gradients sum over, and the broadcast shape itself. */
+/* Broadcasting of shapes as values: the dimensions that gradients sum over, and the broadcast shape. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
@@ -16,8 +16,8 @@ static bool put_ints(KernelContext *context, int i, const int64_t *values, int64
   return true;
 }
 
-/* A dimension is summed for the side that was stretched along it, and, harmlessly, for both where both have
- * size 1; equal shapes need no sum at all. */
+/* A dimension is summed for the side that was broadcast along it, and, harmlessly, for both if both have size
+ * 1; equal shapes need no sum. */
 static bool broadcast_gradient_args(KernelContext *context, Status *status) {
   Shape a = {0}, b = {0}, out = {0};
   bool ok = false;

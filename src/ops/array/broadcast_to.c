@@ -1,4 +1,4 @@
-/* BroadcastTo: the input, its axes of size 1 and those that it lacks in front spread over a larger shape. */
+/* BroadcastTo: repeats the input along its axes of size 1, and along additional leading axes. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
@@ -52,7 +52,7 @@ done:
   return ok;
 }
 
-/* Sizes above 1 must stay what they are; of others the input tells nothing. */
+/* Sizes above 1 must be kept; for others the input does not determine the output. */
 static bool broadcast_to_shape(InferenceContext *c, Status *status) {
   ShapeHandle in = shape_input(c, 0), out;
   TRY(shape_from_input_tensor(c, 1, &out, status));

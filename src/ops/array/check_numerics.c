@@ -1,4 +1,4 @@
-/* CheckNumerics: the input, unless it has a NaN or an infinity. */
+/* CheckNumerics: passes the input on, unless it has a NaN or an infinity. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -12,7 +12,7 @@ static bool check_construct(const KernelConstruction *construction, void *memory
   return node_attr_string(construction->node, "message", &((CheckState *)memory)->message, status);
 }
 
-/* Whether there is a NaN (1) or an infinity (2) among the elements, or both (3). */
+/* 1 if there is a NaN among the elements, 2 for an infinity, 3 for both. */
 typedef int FindAbnormal(const void *data, int64_t count);
 
 /* Its data is a FindAbnormal. */

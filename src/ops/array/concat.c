@@ -1,4 +1,4 @@
-/* Joining tensors along an axis. */
+/* Concatenates tensors along an axis. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -12,7 +12,7 @@ static bool axis_is_scalar(const Tensor *axis, const char *what, Status *status)
 
 /* --- ConcatV2 and Concat --- */
 
-/* All agree with the first but in the size along `axis`; *total is the sum of those. */
+/* All sizes except those along `axis` must agree; *total is the sum of the latter. */
 static bool check_inputs(const Tensor *const *inputs, int count, int axis, int64_t *total, Status *status) {
   const Shape *first = &inputs[0]->shape;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
@@ -101,7 +101,7 @@ static bool concat_shape(InferenceContext *c, Status *status) {
   return ok;
 }
 
-/* Every input's part of dy. The axis comes before the values or after them. */
+/* The part of dy for each input. The axis is the first or the last argument. */
 static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *status) {
   int64_t n;
   TRY(node_attr_int(node, "N", &n, status));
@@ -155,7 +155,7 @@ const OpRegistration kOpConcat = {
     .kernels = {{DT_INVALID, concat_kernel}},
 };
 
-/* --- ConcatOffset: where each input begins in the result --- */
+/* --- ConcatOffset: the offset of each input in the result --- */
 
 static bool sizes_differ(int axis, int i, const Tensor *sizes, const Tensor *first, Status *status) {
   StrBuf text = {0};

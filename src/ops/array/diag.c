@@ -6,7 +6,7 @@
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 
-/* Copies `count` times `length` elements with the given steps. */
+/* Copies `count` times `length` elements with the given strides. */
 static bool copy_diagonals(const KernelContext *context, const Tensor *from, int64_t from_batch,
                            int64_t from_step, Tensor *to, int64_t to_batch, int64_t to_step, int64_t count,
                            int64_t length, Status *status) {
@@ -160,7 +160,7 @@ static bool matrix_diag_part_kernel(KernelContext *context, Status *status) {
                         m.diagonal, status);
 }
 
-/* Output 0 as the input, to be changed. */
+/* Output 0 as a copy of the input, for modification. */
 static bool copy_input(KernelContext *context, Tensor **out, Status *status) {
   const Tensor *input = context->inputs[0];
   TRY(kernel_forward_or_allocate(context, 0, 0, &input->shape, out, status));
@@ -214,7 +214,7 @@ static bool read_width(const Tensor *width, const char *name, int64_t limit, con
 
 typedef struct BandJob {
   Matrices m;
-  int64_t lower, upper, size; /* bytes of an element */
+  int64_t lower, upper, size; /* size: of an element, in bytes */
   const char *in;
   char *out;
 } BandJob;
@@ -310,7 +310,7 @@ const OpRegistration kOpMatrixDiag = {
     .kernels = {{DT_INVALID, matrix_diag_kernel}},
 };
 
-/* The matrix may be no square: zeros of its shape, with dy as diagonal. */
+/* The matrix may not be square: builds zeros of its shape, with dy as diagonal. */
 const OpRegistration kOpMatrixDiagPart = {
     .name = "MatrixDiagPart",
     .inputs = {"input: T"},

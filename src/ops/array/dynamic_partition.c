@@ -1,5 +1,4 @@
-/* DynamicPartition: slices dealt out to several outputs; DynamicStitch puts slices of several inputs together
- * again. */
+/* DynamicPartition distributes slices to several outputs; DynamicStitch merges slices of several inputs. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -13,7 +12,7 @@ static bool starts_with(const Shape *shape, const Shape *prefix) {
   return true;
 }
 
-/* Elements of a slice behind the first `outer` axes; 0 when the tensor has no elements. */
+/* The number of elements of a slice after the first `outer` axes; 0 for a tensor without elements. */
 static int64_t slice_length(const Tensor *data, int outer) {
   int64_t length = 1;
   if (tensor_num_elements(data) == 0) return 0;
@@ -34,7 +33,7 @@ static bool bad_partition(const Tensor *partitions, int64_t i, int count, Status
   return false;
 }
 
-/* The numbers of the slices of each output, one output after the other; sizes[k] is how many the k-th has. */
+/* The numbers of the slices of each output, concatenated; sizes[k] is the number for output k. */
 static bool sort_slices(const Tensor *partitions, int outputs, int64_t *sizes, int64_t *rows,
                         Status *status) {
   const int32_t *to = tensor_i32(partitions);
@@ -96,8 +95,7 @@ static bool partition_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* The slices of the outputs' gradients go back to where those of the outputs came from: which is what
- * partitioning their numbers tells. */
+/* The gradient's slices return to their origins, which are found by partitioning the slices' numbers. */
 static bool partition_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   int64_t n;
   TRY(node_attr_int(request->node, "num_partitions", &n, status));
@@ -180,7 +178,7 @@ static bool stitch_kernel(KernelContext *context, Status *status) {
   for (int d = 1; d < rank; d++) dims[d] = shape_dim(&data[0]->shape, outer + d - 1);
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  /* What no index names. */
+  /* Rows without an index. */
   array_clear(out);
   for (int k = 0; k < count; k++) {
     if (tensor_num_elements(indices[k]) > most) most = tensor_num_elements(indices[k]);
@@ -225,8 +223,7 @@ static bool stitch_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* As in TensorFlow, every slice gets the gradient of the place that it was meant for, also where a later one
- * took it. */
+/* As in TensorFlow, every slice gets the gradient of its destination, even if a later slice overwrote it. */
 static bool stitch_gradient_text(const GradientRequest *request, const char *name, StrBuf *text,
                                  Status *status) {
   int64_t n;
@@ -269,7 +266,7 @@ const OpRegistration kOpDynamicStitch = {
     .kernels = {{DT_INVALID, stitch_kernel}},
 };
 
-/* In TensorFlow it is not said which of several slices for one place is kept; here it is the last, too. */
+/* TensorFlow does not specify which of several slices with one destination is kept; here it is the last. */
 const OpRegistration kOpParallelDynamicStitch = {
     .name = "ParallelDynamicStitch",
     .inputs = {"indices: N * int32", "data: N * T"},

@@ -1,10 +1,10 @@
-/* Empty: a new tensor; DeepCopy: one with the values of another, in memory of its own. */
+/* Empty: a new tensor; DeepCopy: a copy with its own memory. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
 /* --- Empty --- */
 
-/* Also without `init` the elements are zeros: nothing of what was in the memory before is to be seen. */
+/* Elements are zeros even without `init`, so that old memory contents are never visible. */
 static bool empty_kernel(KernelContext *context, Status *status) {
   const Tensor *sizes = context->inputs[0];
   int64_t dims[SHAPE_MAX_RANK];

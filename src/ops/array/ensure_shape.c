@@ -1,10 +1,10 @@
-/* EnsureShape: the input, whose shape must be what was said about it. */
+/* EnsureShape: passes the input on if it has the declared shape. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
 typedef struct EnsureState {
   const TensorShapeProto *shape; /* of the node; unknown sizes are -1 */
-  const char *input;             /* where the tensor comes from, for messages */
+  const char *input;             /* the source of the tensor, for messages */
 } EnsureState;
 
 static bool ensure_construct(const KernelConstruction *construction, void *memory, Status *status) {

@@ -1,5 +1,5 @@
-/* Gather, GatherV2 and ResourceGather: slices along an axis, named by a tensor of indices; with batch
- * dimensions every batch of indices takes from its own part. */
+/* Gather, GatherV2 and ResourceGather: slices along an axis, selected by a tensor of indices; with batch
+ * dimensions, each batch of indices selects from its own part. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -25,7 +25,7 @@ static bool check_indices(const Tensor *indices, int64_t limit, Status *status) 
   return true;
 }
 
-/* For every row of the output the row of params, [batches * outer * axis, inner], that it is. */
+/* For every row of the output, the number of the row of params, [batches * outer * axis, inner], to copy. */
 static void find_rows(const GatherSizes *sizes, const Tensor *indices, int64_t *rows) {
   for (int64_t b = 0; b < sizes->batches; b++) {
     for (int64_t o = 0; o < sizes->outer; o++) {
@@ -151,7 +151,7 @@ static bool concat_gathered(InferenceContext *c, ShapeHandle params, ShapeHandle
   return true;
 }
 
-/* Numbers of 64 bits that a node or a tensor gives: too large ones stay too large. */
+/* 64-bit numbers of a node or a tensor; values that are too large stay invalid. */
 static bool rank_above(InferenceContext *c, int64_t dim, ShapeHandle *params, Status *status) {
   uint64_t least = dim < 0 ? -(uint64_t)dim : (uint64_t)dim + 1;
   int64_t most = (int64_t)INT32_MAX + 1;
@@ -208,10 +208,10 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
 
 /* --- gradients --- */
 
-/* With params read as [batches, outer, axis, inner] and indices as [batches, taken]: dy is brought into the
- * form [batches, taken, outer, inner], added up per batch and index, and brought back. Without a node `ax`, a
- * vector of one element, the axis is the first behind the batches. Sizes are of the indices' type, which is
- * marked (ops/support/index_text.h). */
+/* With params as [batches, outer, axis, inner] and indices as [batches, taken]: dy is transposed to [batches,
+ * taken, outer, inner], summed per batch and index, and transposed back. Without a node `ax`, a vector of one
+ * element, the axis is the first after the batches. Sizes have the indices' type, which is marked
+ * (ops/support/index_text.h). */
 static void write_scatter(StrBuf *text, const char *dtype, int64_t batch_dims, bool has_axis) {
   strbuf_printf(text,
                 "  shape = Shape[T=%s, out_type=@](%s)\n"

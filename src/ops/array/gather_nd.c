@@ -1,4 +1,4 @@
-/* GatherNd: the slices that indices of several axes name. */
+/* GatherNd: slices selected by indices into several axes. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "op/node_def.h"
@@ -59,8 +59,8 @@ static bool gather_nd_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* The gradient numbers the slices, as ScatterNd takes neither a vector that is one index nor slices without
- * elements. Indices that are passed over have no number. */
+/* The gradient numbers the slices, because ScatterNd accepts neither a vector as a single index nor slices
+ * without elements. Ignored indices have no number. */
 static const char kSumOfSlices[] =
     "  index_shape = Shape[T=@, out_type=@](#)\n"
     "  none_before = Const[dtype=@, value=[0]]()\n"

@@ -1,4 +1,4 @@
-/* Ops that pass their input on as it is, and the one that does nothing. */
+/* Ops that pass their input on unchanged, and NoOp. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
@@ -6,7 +6,7 @@ static bool identity(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
-/* A handle's data goes with it. */
+/* Handle data is passed on too. */
 static bool identity_shape(InferenceContext *c, Status *status) {
   if (c->input_handles && c->output_handles) c->output_handles[0] = c->input_handles[0];
   return shape_unchanged(c, status);
@@ -40,8 +40,8 @@ const OpRegistration kOpSnapshot = {
     .kernels = {{DT_INVALID, identity}},
 };
 
-/* Says that the value is the same in every step; nothing makes use of that. TensorFlow knows no gradient of
- * it. */
+/* Declares that the value is the same in every step, which this library does not use. TensorFlow has no
+ * gradient for it. */
 const OpRegistration kOpGuaranteeConst = {
     .name = "GuaranteeConst",
     .inputs = {"input: T"},
@@ -63,7 +63,7 @@ const OpRegistration kOpStopGradient = {
     .kernels = {{DT_INVALID, identity}},
 };
 
-/* Whoever asks for a gradient is told why there is none, rather than given a zero. */
+/* A gradient request fails with this message, rather than giving zero. */
 static bool prevent_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   Str message;
   (void)text;

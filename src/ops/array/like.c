@@ -1,4 +1,4 @@
-/* Tensors of zeros and of ones in the shape of another. */
+/* Tensors of zeros and of ones with the shape of another. */
 #include <string.h>
 
 #include "op/op_registry.h"
@@ -13,7 +13,7 @@ static bool zeros_like(KernelContext *context, Status *status) {
   return true;
 }
 
-/* The bits of the number one, `size` bytes of them. */
+/* The bits of the number one, in `size` bytes. */
 static bool one(DataType dtype, unsigned char bits[16], Status *status) {
   memset(bits, 0, 16);
   const float f = 1.0f;
@@ -48,7 +48,7 @@ static bool ones_like(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(one(x->dtype, bits, status));
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &out, status));
-  /* One element first, then what stands there is doubled. */
+  /* Stores one element, then repeatedly doubles the filled part. */
   size_t total = (size_t)tensor_bytes(out), done = dtype_size(x->dtype);
   if (total == 0) return true;
   memcpy(out->data, bits, done);

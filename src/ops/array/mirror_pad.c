@@ -1,5 +1,5 @@
-/* MirrorPad: a tensor with borders in which it is mirrored, at its outermost elements (REFLECT) or just
- * outside of them (SYMMETRIC). MirrorPadGrad adds the borders to what they mirror. */
+/* MirrorPad: pads a tensor with its mirror image, excluding its outermost elements (REFLECT) or including
+ * them (SYMMETRIC). MirrorPadGrad adds the borders to the elements that they mirror. */
 #include "base/odometer.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
@@ -21,14 +21,14 @@ static bool mirror_construct(const KernelConstruction *construction, void *memor
 
 typedef struct FoldAxis {
   int64_t before, size, after, skip;
-  int64_t stride; /* in the tensor with borders */
+  int64_t stride; /* in the padded tensor */
 } FoldAxis;
 
 /* An axis' border, and an axis of `size` elements inside. */
 static bool check_axis(const FoldAxis *axis, const char *of, Status *status) {
   long long before = axis->before, after = axis->after, size = axis->size;
   if (axis->skip == 1 ? before >= size || after >= size : before > size || after > size) {
-    /* An axis without a border may be empty. */
+    /* An axis without borders may be empty. */
     if (before == 0 && after == 0) return true;
     return axis->skip == 1 ? status_invalid(status,
                                             "paddings must be less than the %sdimension size: %lld, %lld not "
@@ -63,8 +63,8 @@ static bool read_padding(const KernelContext *context, int d, FoldAxis *axis, in
   return true;
 }
 
-/* The borders of axis `d`, from what lies inside: of the axes in front only what is no border yet, of those
- * behind everything. */
+/* The borders of axis `d`, from the interior: axes before it are copied without their borders, axes after it
+ * in full. */
 static bool fill_borders(const KernelContext *context, const FoldAxis *axes, int d, Tensor *out,
                          Status *status) {
   const FoldAxis *axis = &axes[d];
@@ -144,7 +144,7 @@ const OpRegistration kOpMirrorPad = {
 
 typedef struct FoldJob {
   const FoldAxis *axis;
-  int front; /* the axes in front, borders left out: sizes, strides, where their first element is */
+  int front; /* the axes before, without borders: sizes, strides, offset of their first element */
   const int64_t *dims, *strides;
   int64_t first;
   DataType dtype;

@@ -17,7 +17,7 @@ bool nd_index_construct(const KernelConstruction *construction, void *memory, St
 void nd_index(const Tensor *indices, const Shape *shape, NdIndex *index) {
   int last = indices->shape.rank - 1;
   *index = (NdIndex){.depth = (int)shape_dim(&indices->shape, last), .count = 1, .length = 1};
-  /* Where a size is 0 the products of the others may not fit int64, and they do not matter. */
+  /* If one size is 0, the product of the others may exceed int64, and is not used. */
   for (int d = 0; d < last; d++) {
     if (shape_dim(&indices->shape, d) == 0) index->count = 0;
   }

@@ -1,4 +1,4 @@
-/* OneHot: for every index a row that is on at one place and off elsewhere. */
+/* OneHot: for every index a row with the on-value at that position and the off-value elsewhere. */
 #include <string.h>
 
 #include "base/copy.h"
@@ -63,7 +63,7 @@ static bool one_hot_kernel(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank + 1, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
   for (int d = (int)axis + 1; d <= rank; d++) inner *= dims[d];
-  double zero[2] = {0}; /* as large as an element can be; its bits are 0 */
+  double zero[2] = {0}; /* as large as the largest element; all bits are 0 */
   if (dtype_is_pod(off->dtype) && memcmp(off->data, zero, dtype_size(off->dtype)) == 0) {
     array_clear(out);
   } else {
@@ -105,7 +105,7 @@ static bool one_hot_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* As in TensorFlow the values are taken for constants. */
+/* As in TensorFlow, the on- and off-values are treated as constants. */
 const OpRegistration kOpOneHot = {
     .name = "OneHot",
     .inputs = {"indices: TI", "depth: int32", "on_value: T", "off_value: T"},

@@ -1,4 +1,4 @@
-/* Pack joins tensors along a new axis, Unpack takes them apart again. */
+/* Pack joins tensors along a new axis, Unpack splits them again. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -19,7 +19,7 @@ static bool check_axis(int64_t wanted, int rank, int *axis, Status *status) {
   return true;
 }
 
-/* Sizes before the axis and from it on: a packed tensor is [rows, count, inner]. */
+/* The sizes before the axis and from it on: a packed tensor is [rows, count, inner]. */
 static void split_at(const Shape *shape, int axis, int first_inner, int64_t *rows, int64_t *inner) {
   *rows = *inner = 1;
   for (int d = 0; d < axis; d++) *rows *= shape_dim(shape, d);

@@ -1,4 +1,4 @@
-/* Pad and PadV2: zeros, or a given value, before and behind, along every axis. */
+/* Pad and PadV2: pad every axis with zeros, or with a given value. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/array/paddings.h"
@@ -69,7 +69,7 @@ const OpRegistration kOpPad = {
     .kernels = {{DT_INVALID, pad_kernel}},
 };
 
-/* The value gets what does not lie where the input is. */
+/* The value gets the gradient of all other elements. */
 const OpRegistration kOpPadV2 = {
     .name = "PadV2",
     .inputs = {"input: T", "paddings: Tpaddings", "constant_values: T"},

@@ -18,7 +18,7 @@ static bool shape_with(InferenceContext *c, bool without, Status *status) {
   TRY(dim_with_value(c, shape_dim_of(c, paddings, 1), 2, &checked, status));
   DimHandle rows = shape_dim_of(c, paddings, 0);
   if (without && !dim_known(rows))
-    return shape_unknown_outputs(c, status); /* TensorFlow does not ask the input */
+    return shape_unknown_outputs(c, status); /* TensorFlow does not use the input */
   if (dim_known(rows)) {
     TRY(shape_with_rank(c, input, dim_value(rows), &input, status));
   } else if (shape_rank_known(input)) {

@@ -1,4 +1,4 @@
-/* The same elements under another shape. Nothing is copied. */
+/* The same elements with another shape. Nothing is copied. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -7,8 +7,8 @@
 
 /* --- Reshape --- */
 
-/* What is left for the size that is -1. Where there are no elements but a size of 0 was asked for, zeros are
- * left out on both sides: [0,3] as [0,-1] is [0,3]. */
+/* The size for -1. If there are no elements but a size of 0 was requested, zeros are ignored on both sides:
+ * [0,3] as [0,-1] is [0,3]. */
 static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64_t *size, Status *status) {
   int64_t elements = 1;
   bool skipped = false;
@@ -31,7 +31,7 @@ static bool infer_size(const Shape *shape, int64_t product, bool has_zero, int64
   return true;
 }
 
-/* The sizes asked for; one of them may be -1, which is what is left for it. */
+/* The requested sizes; one of them may be -1, which is computed. */
 static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *dims, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(sizes)) {
@@ -39,7 +39,7 @@ static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *
   }
   TRY(array_read_ints(sizes, dims, status));
   int rank = (int)tensor_num_elements(sizes), unknown = -1;
-  int64_t product = 1; /* of the sizes that are given, but zeros */
+  int64_t product = 1; /* of the given sizes, without zeros */
   bool overflow = false, has_zero = false;
   for (int i = 0; i < rank; i++) {
     if (dims[i] == -1) {
@@ -57,7 +57,7 @@ static bool requested_shape(const Tensor *tensor, const Tensor *sizes, int64_t *
   }
   if (unknown < 0) return true;
   if (overflow) {
-    dims[unknown] = 1; /* the others alone are too many, which making the shape will say */
+    dims[unknown] = 1; /* the others alone are too large, which making the shape reports */
     return true;
   }
   return infer_size(&tensor->shape, product, has_zero, &dims[unknown], status);
@@ -81,8 +81,8 @@ static bool reshape_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* The number of elements as far as it is known: a product, times one unknown size when `unknown` is its
- * index. False in *usable when several sizes are unknown. */
+/* The number of elements as far as it is known: a product, times one unknown size if `unknown` is its index.
+ * *usable is false if several sizes are unknown. */
 static bool partial_count(InferenceContext *c, ShapeHandle shape, DimHandle *product, int *unknown,
                           bool *usable, Status *status) {
   *unknown = -1;
@@ -113,7 +113,7 @@ static bool refuse_reshape(ShapeHandle out, int64_t elements_in, int64_t element
   return false;
 }
 
-/* Both have the same number of elements, which can tell the one size that is not known. */
+/* Both have the same number of elements, which may determine the one unknown size. */
 static bool reshape_shape(InferenceContext *c, Status *status) {
   ShapeHandle in = shape_input(c, 0), out;
   TRY(shape_from_input_tensor(c, 1, &out, status));
@@ -134,7 +134,7 @@ static bool reshape_shape(InferenceContext *c, Status *status) {
     TRY(dim_divide(c, count_in, dim_value(count_out), true, &inferred, status));
     TRY(shape_replace_dim(c, out, unknown_out, inferred, &out, status));
   } else if (unknown_out < 0) {
-    /* Nothing new for the output, but the input must be able to have as many. */
+    /* Adds nothing to the output, but checks that the input can have that many elements. */
     if (dim_value(count_in) == 0) return true;
     TRY(dim_divide(c, count_out, dim_value(count_in), true, &inferred, status));
   } else if (dim_value(count_in) == dim_value(count_out)) {
@@ -229,7 +229,7 @@ const OpRegistration kOpExpandDims = {
 
 typedef struct SqueezeState {
   const int64_t *axes;
-  int64_t count; /* 0: every axis of size 1 goes */
+  int64_t count; /* 0: remove every axis of size 1 */
 } SqueezeState;
 
 static bool squeeze_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -241,8 +241,7 @@ static bool squeeze_construct(const KernelConstruction *construction, void *memo
   return true;
 }
 
-/* Which axes are named; `axis` receives the first that the rank does not have, and the result is then
- * false. */
+/* Marks the named axes. False if the rank lacks one, which `axis` receives. */
 static bool mark_axes(const int64_t *axes, int64_t count, int64_t rank, bool named[], int64_t *axis) {
   memset(named, 0, (size_t)rank * sizeof *named);
   for (int64_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Reverse, ReverseV2 and ReverseSequence: elements in the opposite order along some axes. */
+/* Reverse, ReverseV2 and ReverseSequence: elements in reverse order along some axes. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -140,7 +140,7 @@ const OpRegistration kOpReverseV2 = {
     .kernels = {{DT_INVALID, reverse_v2_kernel}},
 };
 
-/* --- ReverseSequence: the first elements of each sequence of a batch --- */
+/* --- ReverseSequence: reverses the first elements of each sequence of a batch --- */
 
 typedef struct SequenceState {
   int64_t seq_dim, batch_dim;
@@ -184,7 +184,7 @@ static bool check_sequences(const Tensor *input, const Tensor *lengths, const Se
   return true;
 }
 
-/* Elements [begin, begin + count) of sequence `batch`, in the opposite order or as they are. */
+/* Elements [begin, begin + count) of sequence `batch`, in reverse or in the original order. */
 static bool copy_sequence(const KernelContext *context, int64_t batch, int64_t begin, int64_t count,
                           bool reversed, Tensor *out, Status *status) {
   const Tensor *input = context->inputs[0];

@@ -1,8 +1,8 @@
-/* Roll: elements shifted along axes; what leaves at one end comes in at the other. */
+/* Roll: shifts elements cyclically along axes. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
-/* How far each axis is shifted, in [0, size). */
+/* The shift of each axis, in [0, size). */
 static bool read_shifts(KernelContext *context, int64_t *shifts, Status *status) {
   const Tensor *input = context->inputs[0], *shift = context->inputs[1], *axes = context->inputs[2];
   char text[SHAPE_TEXT_CAPACITY];
@@ -28,13 +28,13 @@ static bool read_shifts(KernelContext *context, int64_t *shifts, Status *status)
     if (size == 0) continue;
     int64_t by = tensor_int_at(shift, i) % size;
     if (by < 0) by += size;
-    /* Without an overflow, as sizes may be large. */
+    /* Avoids an overflow, because sizes may be large. */
     shifts[axis] = shifts[axis] >= size - by ? shifts[axis] - (size - by) : shifts[axis] + by;
   }
   return true;
 }
 
-/* Both parts of a shifted axis; axes are shifted one after the other. */
+/* Copies both parts of a shifted axis; axes are shifted one after the other. */
 static bool roll_axis(const KernelContext *context, const Tensor *from, int axis, int64_t by, Tensor *to,
                       Status *status) {
   int64_t strides[SHAPE_MAX_RANK], size = shape_dim(&from->shape, axis);

@@ -1,7 +1,7 @@
-/* Writing slices to, or adding them at, the places that indices of several axes name: into zeros (ScatterNd),
- * into a copy of a tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd), or into a variable
- * (ScatterNdUpdate, -Add, -Sub and the same on resources). Of several updates of one place the -Updates keep
- * the last. */
+/* Writes or adds slices at the positions given by indices into several axes: into zeros (ScatterNd), into a
+ * copy of a tensor (TensorScatterUpdate, -Add, -Sub, ScatterNdNonAliasingAdd), or into a variable
+ * (ScatterNdUpdate, -Add, -Sub and the same on resources). Of several updates of one position, the -Updates
+ * keep the last. */
 #include <stdio.h>
 
 #include "op/op_registry.h"
@@ -31,7 +31,7 @@ static void add_columns(void *arg, int64_t begin, int64_t end) {
   job->add(job, begin, end);
 }
 
-/* Columns that a thread takes: enough for whole cache lines, and for the work to be worth it. */
+/* The columns of one thread: enough for whole cache lines, and for enough work. */
 static int64_t column_grain(int64_t count) {
   int64_t grain = parallel_grain((double)count);
   return grain < 64 ? 64 : grain;
@@ -67,7 +67,7 @@ static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdInd
   return true;
 }
 
-/* The places are valid: into `out`, which holds what is there before. */
+/* Scatters into `out`, which has its initial contents. The positions are valid. */
 static bool scatter_into(KernelContext *context, ScatterKind kind, const NdIndex *index,
                          const Tensor *indices, const Tensor *updates, Tensor *out, Status *status) {
   int64_t *rows;
@@ -102,7 +102,7 @@ static bool check_ranks(const Tensor *indices, const Tensor *updates, Status *st
 
 /* --- ScatterNd --- */
 
-/* " = 3", which TensorFlow says of variables only. */
+/* " = 3" is part of TensorFlow's message only for variables. */
 static const char *size_text(bool variable, const Tensor *tensor, int d, char text[24]) {
   *text = '\0';
   if (variable)
@@ -110,7 +110,8 @@ static const char *size_text(bool variable, const Tensor *tensor, int d, char te
   return text;
 }
 
-/* A vector of indices is one index of as many axes; for a variable it is indices into the first axis. */
+/* A vector of indices is a single index into as many axes; for a variable it is a list of indices into the
+ * first axis. */
 static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor *updates, bool variable,
                           Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
@@ -137,13 +138,13 @@ static bool check_scatter(const Shape *out, const Tensor *indices, const Tensor 
   return true;
 }
 
-/* Either nothing is written, or there are places, indices and updates. */
+/* Checks that there are positions, indices and updates unless the output is empty. */
 static bool sizes_agree(int64_t places, const Tensor *indices, const Tensor *updates) {
   int64_t n = tensor_num_elements(indices), m = tensor_num_elements(updates);
   return (n == 0 && m == 0) || (places > 0 && n > 0 && m > 0);
 }
 
-/* As of updates of a variable; TensorFlow holds all scatters to this in the end, whatever they checked
+/* As for updates of a variable; TensorFlow finally requires this of all scatters, whatever they checked
  * before. */
 static bool check_as_variable(const Shape *out, const Tensor *indices, const Tensor *updates,
                               Status *status) {
@@ -160,7 +161,7 @@ static bool refuse_sizes(Status *status) {
   return status_invalid(status, "Indices and updates specified for empty output shape");
 }
 
-/* Which slices are written. Of a vector of indices only the first counts, as in TensorFlow. */
+/* The slices to write. For a vector of indices only the first counts, as in TensorFlow. */
 static void scatter_index(const Tensor *indices, const Shape *out, NdIndex *index) {
   nd_index(indices, out, index);
   if (indices->shape.rank > 1) return;
@@ -173,7 +174,7 @@ static bool scatter_nd_checked(KernelContext *context, const Shape *shape, Statu
   NdIndex index;
   Tensor *out;
   TRY(check_ranks(indices, updates, status));
-  /* TensorFlow counts the axes of the output here, not its elements. */
+  /* TensorFlow compares the number of the output's axes here, not of its elements. */
   if (!sizes_agree(shape->rank, indices, updates)) return refuse_sizes(status);
   TRY(check_scatter(shape, indices, updates, false, status));
   TRY(check_as_variable(shape, indices, updates, status));
@@ -212,7 +213,7 @@ static bool parts_differ(const int at[4], const char *what, ShapeHandle a, Shape
   return false;
 }
 
-/* The number of elements, or -1 when it is not known. */
+/* The number of elements, or -1 if it is unknown. */
 static bool count_elements(InferenceContext *c, ShapeHandle shape, int64_t *count, Status *status) {
   DimHandle size;
   *count = -1;
@@ -230,7 +231,7 @@ static bool parts_agree(InferenceContext *c, ShapeHandle a, ShapeHandle b, bool 
   return *agree || merge.code != CODE_RESOURCE_EXHAUSTED || status_oom(status, "shape inference");
 }
 
-/* What is written to must have the slices that the updates are. */
+/* Checks that the updates have the shape of the output's slices. */
 static bool scatter_shapes(InferenceContext *c, ShapeHandle indices, ShapeHandle updates, ShapeHandle out,
                            Status *status) {
   int64_t room, wanted, given;
@@ -325,7 +326,7 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
   return check_as_variable(&tensor->shape, indices, updates, status);
 }
 
-/* The places are valid: into the memory of the tensor where that may be, else into a copy. */
+/* Scatters into the tensor's memory if possible, else into a copy. The positions are valid. */
 static bool scatter_to_copy(KernelContext *context, ScatterKind kind, Status *status) {
   const Tensor *tensor = context->inputs[0], *indices = context->inputs[1], *updates = context->inputs[2];
   NdIndex index;
@@ -445,7 +446,7 @@ const OpRegistration kOpTensorScatterUpdate = {
 
 /* --- into a variable --- */
 
-/* All places are checked before anything is written. */
+/* Checks all positions before writing. */
 static bool scatter_to_variable(KernelContext *context, Status *status) {
   ScatterKind kind = *(const ScatterKind *)context->data;
   const Tensor *indices = context->inputs[1], *updates = context->inputs[2];

@@ -1,7 +1,7 @@
-/* What is known of a tensor without looking at its elements: sizes, rank, number of elements. */
+/* Properties of a tensor other than its elements: sizes, rank, number of elements. */
 #include "ops/support/variable_access.h"
 
-/* Sizes and counts above what the output's type holds are refused. */
+/* Refuses sizes and counts that exceed the output's type. */
 static bool representable(DataType type, int64_t value) { return type != DT_INT32 || value < INT32_MAX; }
 
 static void set_int(const Tensor *out, int64_t i, int64_t value) {

@@ -56,7 +56,7 @@ static bool slice_kernel(KernelContext *context, Status *status) {
   return array_box_copy(&box, input, out, context->parallel, status);
 }
 
-/* With the sizes known: -1 is what lies behind the beginning. */
+/* With known sizes: -1 stands for the rest of the axis. */
 static bool known_sizes(InferenceContext *c, ShapeHandle input, ShapeHandle begin, const Tensor *sizes,
                         Status *status) {
   int64_t rank = tensor_num_elements(sizes);
@@ -89,7 +89,7 @@ static bool slice_shape(InferenceContext *c, Status *status) {
   TRY(shape_merge(c, begins, sizes, &begins, status));
   DimHandle length = shape_dim_of(c, begins, 0);
   if (dim_known(length)) TRY(shape_with_rank(c, input, dim_value(length), &input, status));
-  /* Not a shape, but read as one it may be known in part. */
+  /* It is not a shape, but reading it as one may give partial values. */
   ShapeHandle begin;
   TRY(shape_from_input_tensor(c, 1, &begin, status));
   const Tensor *size = shape_input_tensor(c, 2);
@@ -106,7 +106,7 @@ static bool slice_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* dy with zeros around it. */
+/* dy padded with zeros. */
 const OpRegistration kOpSlice = {
     .name = "Slice",
     .inputs = {"input: T", "begin: Index", "size: Index"},

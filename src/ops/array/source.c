@@ -1,4 +1,4 @@
-/* Where values come from: constants, and placeholders for what is fed. */
+/* Sources of values: constants, and placeholders for feeds. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
@@ -47,7 +47,7 @@ const OpRegistration kOpConst = {
     .kernels = {{DT_INVALID, const_kernel}},
 };
 
-/* A placeholder runs only when nothing was fed in its place. */
+/* A placeholder runs only if it was not fed. */
 
 typedef struct PlaceholderState {
   const TensorShapeProto *shape;
@@ -80,7 +80,7 @@ static bool placeholder_kernel(KernelContext *context, Status *status) {
   return false;
 }
 
-/* Graphs of before version 24 wrote [] where no shape was known. */
+/* Graphs before version 24 have [] for unknown shapes. */
 static bool placeholder_shape(InferenceContext *c, Status *status) {
   const TensorShapeProto *proto;
   ShapeHandle shape;
@@ -106,7 +106,7 @@ const OpRegistration kOpPlaceholder = {
     .kernels = {{DT_INVALID, placeholder_kernel}},
 };
 
-/* The default flows on unless something is fed; its shape must suit the declared one. */
+/* The default is used unless a value is fed; its shape must match the declared one. */
 
 static bool forward_input(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);

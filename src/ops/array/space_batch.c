@@ -1,12 +1,12 @@
-/* SpaceToBatch and BatchToSpace: blocks of some axes dealt out over the batch axis, and back. */
+/* SpaceToBatch and BatchToSpace: move blocks of some axes to the batch axis, and back. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
-/* A space tensor [batch, space..., rest...] and the batch tensor made of it: its element at place p of an
- * axis, counted from `before` places in front of its beginning, is in block p / block at offset p % block. */
+/* A space tensor [batch, space..., rest...] and its batch tensor: the element at position p of an axis,
+ * counted from `before` positions before its beginning, is in block p / block at offset p % block. */
 typedef struct BlockSpec {
-  int axes; /* how many are cut, behind the batch */
+  int axes; /* the number of blocked axes after the batch */
   int64_t block[SHAPE_MAX_RANK], before[SHAPE_MAX_RANK], after[SHAPE_MAX_RANK];
   int64_t blocks; /* the product of `block` */
 } BlockSpec;
@@ -32,7 +32,7 @@ static bool copy_offset(const KernelContext *context, const BlockSpec *spec, boo
       begin[0] += place * in_space[d];
       begin[1] += first * in_batch[d];
       size = count < there ? count : there > 0 ? there : 0;
-      /* With several elements the step is shorter than the axis, else it does not matter. */
+      /* With several elements the step is shorter than the axis; otherwise it is not used. */
       step = size > 1 ? block * in_space[d] : 0;
     }
     array_box_add(&box, size, to_batch ? step : in_batch[d], to_batch ? in_batch[d] : step);
@@ -136,7 +136,7 @@ static bool batch_to_space(KernelContext *context, BlockSpec *spec, const Tensor
     if (__builtin_mul_overflow(dims[d + 1], spec->block[d], &whole)) {
       return status_invalid(status, "cropped_shape[%d] is more than 2**63 - 1", d);
     }
-    /* Crops are not negative, so neither difference overflows. */
+    /* Crops are not negative, so the differences do not overflow. */
     int64_t cropped = whole - spec->before[d];
     if (cropped < 0 || cropped < spec->after[d]) {
       return status_invalid(status, "cropped_shape[%d]=%lld must be non-negative", d,
@@ -151,7 +151,7 @@ static bool batch_to_space(KernelContext *context, BlockSpec *spec, const Tensor
   return copy_blocks(context, spec, false, input, out, status);
 }
 
-/* --- kernels: block sizes from an input, or one for two axes --- */
+/* --- kernels: block sizes from an input, or one attr for two axes --- */
 
 static bool read_block_shape(const Tensor *blocks, BlockSpec *spec, Status *status) {
   if (!tensor_is_vector(blocks)) {
@@ -202,16 +202,16 @@ static bool batch_to_space_kernel(KernelContext *context, Status *status) {
 
 /* --- shapes --- */
 
-/* The sizes of the blocks, as an input of the node or in place of one; the margins are input `margins`. */
+/* The block sizes, given by an input or an attr; the margins are input `margins`. */
 typedef struct BlockShape {
   ShapeHandle input, shape;
-  const int64_t *block; /* NULL: not known */
+  const int64_t *block; /* NULL: unknown */
   int margins;
 } BlockShape;
 
 static bool block_shape(InferenceContext *c, const BlockShape *blocks, bool to_batch, Status *status) {
   ShapeHandle input = blocks->input, output, wanted;
-  /* TensorFlow takes none of which it does not know the rank; here there is nothing to say about it. */
+  /* TensorFlow refuses an unknown rank; here the output is just unknown. */
   if (!shape_rank_known(blocks->shape)) return shape_unknown_outputs(c, status);
   if (shape_rank(blocks->shape) != 1) return status_invalid(status, "block_shape must have rank 1.");
   DimHandle num_blocks = blocks->shape->dims[0], batch;
@@ -293,7 +293,7 @@ static bool batch_to_space_shape(InferenceContext *c, Status *status) {
   return square_shape(c, false, status);
 }
 
-/* --- the ops; each is the other's gradient --- */
+/* --- the ops; each is the gradient of the other --- */
 
 #define ND_GRADIENT(op, back, margins, mine, its)                                                    \
   op "Gradient[T:type, Tblock_shape:{int32, int64}, " mine                                           \

@@ -1,4 +1,4 @@
-/* SpaceToDepth and DepthToSpace: blocks of an image's height and width laid out along its depth, and back. */
+/* SpaceToDepth and DepthToSpace: move blocks of an image's height and width to its depth, and back. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
@@ -19,7 +19,7 @@ static bool depth_construct(const KernelConstruction *construction, void *memory
                         format.data);
 }
 
-/* Both tensors read as [batch, height, block, width, block, depth] of the image with less depth. */
+/* Both tensors as [batch, height, block, width, block, depth] of the shallower image. */
 static bool move_blocks(KernelContext *context, bool to_depth, const int64_t *space, Status *status) {
   const DepthState *state = context->state;
   const Tensor *input = context->inputs[0];
@@ -38,7 +38,7 @@ static bool move_blocks(KernelContext *context, bool to_depth, const int64_t *sp
   array_strides(to_depth ? &input->shape : &out->shape, s);
   array_strides(to_depth ? &out->shape : &input->shape, d);
   int64_t height = space[h] / block, width = space[w] / block, depth = space[c];
-  /* Sizes, and the strides in the image that is wider and in the one that is deeper. */
+  /* Sizes, and the strides in the wider image and in the deeper one. */
   int64_t last[6][3] = {{space[0], s[0], d[0]},
                         {height, block * s[h], d[h]},
                         {block, s[h], block * depth * d[c]},
@@ -93,7 +93,7 @@ static bool depth_to_space_kernel(KernelContext *context, Status *status) {
 
 /* --- shapes --- */
 
-/* Where the axes of an image are; the last axis of NCHW_VECT_C holds 4 of the depth. */
+/* The positions of an image's axes; the last axis of NCHW_VECT_C has 4 channels. */
 typedef struct ImageAxes {
   int rank, height, width, depth;
 } ImageAxes;

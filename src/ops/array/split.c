@@ -1,9 +1,9 @@
-/* Cutting a tensor along an axis: into equal parts (Split) or into parts of given sizes (SplitV). */
+/* Splits a tensor along an axis: into equal parts (Split) or into parts of given sizes (SplitV). */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
-/* The part that begins at `begin` along `axis` and is `size` long. */
+/* Copies the part that begins at `begin` along `axis` and has `size` elements there. */
 static bool copy_part(KernelContext *context, int i, const Tensor *value, int axis, int64_t begin,
                       int64_t size, Status *status) {
   const Shape *shape = &value->shape;
@@ -32,7 +32,7 @@ static bool find_axis(const Tensor *value, const Tensor *split_dim, int *axis, S
   return true;
 }
 
-/* Where no gradient arrives there is still a dy, which is zero. */
+/* An output without incoming gradient has a dy of zeros. */
 static bool split_gradient_text(const GradientRequest *request, bool v, StrBuf *text, Status *status) {
   int64_t n;
   TRY(node_attr_int(request->node, "num_split", &n, status));
@@ -118,7 +118,7 @@ const OpRegistration kOpSplit = {
 
 /* --- SplitV --- */
 
-/* One size may be -1: the rest. A length of -1 is not known. */
+/* One size may be -1: the rest. A length of -1 is unknown. */
 static bool check_sizes(const Tensor *sizes, int count, int64_t length, int64_t *rest, Status *status) {
   int64_t total = 0;
   int open = -1;
@@ -178,7 +178,7 @@ static bool split_v_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-/* Parts of which neither size nor axis is known. */
+/* Parts with unknown size and axis. */
 static bool unknown_parts(InferenceContext *c, ShapeHandle input, DimHandle axis, Status *status) {
   for (int i = 0; i < c->num_outputs; i++) {
     ShapeHandle output;

@@ -1,12 +1,12 @@
-/* StridedSlice: what x[1:, ..., ::-2, None, 3] says. The masks tell for each entry of begin, end and strides
- * whether it is a range, "...", a new axis or a single index, and which ends of a range are left open. */
+/* StridedSlice: the semantics of x[1:, ..., ::-2, None, 3]. The masks mark, for each entry of begin, end and
+ * strides, a range, "...", a new axis or a single index, and which ends of a range are open. */
 #include <string.h>
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
-/* --- what a slice means for an input of a given shape --- */
+/* --- the meaning of a slice for an input of a given shape --- */
 
 typedef struct SliceMasks {
   int64_t begin, end, ellipsis, new_axis, shrink_axis;
@@ -20,15 +20,15 @@ static bool read_masks(const NodeDef *node, SliceMasks *masks, Status *status) {
          node_attr_int(node, "shrink_axis_mask", &masks->shrink_axis, status);
 }
 
-/* The masks are 32-bit; entries behind have none. */
+/* The masks have 32 bits; later entries are unmarked. */
 static bool has(int64_t mask, int64_t i) { return i < 32 && ((uint64_t)mask >> i & 1) != 0; }
 
 /* One axis of the input. */
 typedef struct SliceAxis {
   int64_t begin, end, stride;
-  int64_t size; /* how many indices are taken; -1: not known */
+  int64_t size; /* number of selected indices; -1: unknown */
   bool open_begin, open_end;
-  bool shrink; /* a single index: the output lacks the axis */
+  bool shrink; /* a single index, so the axis is removed from the output */
 } SliceAxis;
 
 enum { NEW_AXIS = -1 };
@@ -37,9 +37,9 @@ typedef struct SliceSpec {
   int rank; /* of the input */
   SliceAxis axes[SHAPE_MAX_RANK];
   int out_rank;
-  int16_t out_axes[SHAPE_MAX_RANK]; /* for each axis of the output: of the input, or NEW_AXIS */
-  bool known;                       /* begin and end are there */
-  bool whole;                       /* every axis of the input is taken whole */
+  int16_t out_axes[SHAPE_MAX_RANK]; /* for each axis of the output: the axis of the input, or NEW_AXIS */
+  bool known;                       /* begin and end are known */
+  bool whole;                       /* every axis of the input is selected completely */
 } SliceSpec;
 
 static bool add_out_axis(SliceSpec *spec, int axis, Status *status) {
@@ -48,8 +48,8 @@ static bool add_out_axis(SliceSpec *spec, int axis, Status *status) {
   return true;
 }
 
-/* Entries spread over the axes of the input: an entry for each axis, those of "..." and behind the last entry
- * whole. */
+/* Assigns the entries to the axes of the input: one entry per axis; axes of "..." and after the last entry
+ * are selected completely. */
 static bool assign_axes(SliceSpec *spec, const SliceMasks *masks, int64_t count, const Tensor *begin,
                         const Tensor *end, const Tensor *strides, Status *status) {
   int64_t ellipsis = count, new_axes_behind = 0;
@@ -96,10 +96,10 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/* An index counted from the end is counted from the start instead. Cannot overflow: size >= 0. */
+/* Converts an index from the end to one from the start. Cannot overflow, because size >= 0. */
 static int64_t forward(int64_t index, int64_t size) { return index < 0 ? index + size : index; }
 
-/* How many indices lie from begin to end. */
+/* The number of indices from begin to end. */
 static int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
   int64_t length = end - begin;
   if (length == 0 || (length < 0) != (stride < 0)) return 0;
@@ -109,7 +109,7 @@ static int64_t count_steps(int64_t begin, int64_t end, int64_t stride) {
   return (int64_t)(distance / step + (distance % step != 0));
 }
 
-/* Begin, end and the number of indices of one axis whose size is known. */
+/* Begin, end and number of indices for an axis of known size. */
 static bool resolve_axis(SliceSpec *spec, int i, int64_t size, Status *status) {
   SliceAxis *axis = &spec->axes[i];
   if (axis->shrink && axis->stride <= 0)
@@ -135,8 +135,8 @@ static bool resolve_axis(SliceSpec *spec, int i, int64_t size, Status *status) {
   return true;
 }
 
-/* `begin` and `end` may be NULL (not known), `dims` may have -1 where a size is not known. All given tensors
- * are vectors. */
+/* `begin` and `end` may be NULL (unknown), `dims` may have -1 for unknown sizes. All given tensors are
+ * vectors. */
 static bool slice_spec(const SliceMasks *masks, const Tensor *begin, const Tensor *end, const Tensor *strides,
                        int rank, const int64_t *dims, SliceSpec *spec, Status *status) {
   int64_t count = tensor_num_elements(strides);
@@ -164,7 +164,7 @@ static bool strided_slice_construct(const KernelConstruction *construction, void
   return read_masks(construction->node, &((SliceState *)memory)->masks, status);
 }
 
-/* begin, end and strides in inputs 1 to 3. */
+/* Reads begin, end and strides from inputs 1 to 3. */
 static bool kernel_spec(KernelContext *context, int rank, const int64_t *dims, SliceSpec *spec,
                         Status *status) {
   const Tensor *const *in = context->inputs;
@@ -187,8 +187,8 @@ static void out_dims(const SliceSpec *spec, int64_t *dims) {
   }
 }
 
-/* The box that is taken, between the whole (`strides` its row-major strides) and the dense part; *offset is
- * where it begins in the whole. Not for empty parts. */
+/* The box to copy between the whole tensor (with row-major `strides`) and the dense part; *offset is its
+ * beginning in the whole. Not for empty parts. */
 static void taken_box(const SliceSpec *spec, const int64_t *strides, bool to_whole, ArrayBox *box) {
   int64_t part[SHAPE_MAX_RANK], offset = 0, stride = 1;
   for (int i = spec->rank - 1; i >= 0; i--) {
@@ -199,7 +199,7 @@ static void taken_box(const SliceSpec *spec, const int64_t *strides, bool to_who
   *box = (ArrayBox){0};
   for (int i = 0; i < spec->rank; i++) {
     const SliceAxis *axis = &spec->axes[i];
-    /* With several indices the stride is shorter than the axis, else it does not matter. */
+    /* With several indices the stride is shorter than the axis; otherwise it is not used. */
     int64_t whole = axis->size > 1 ? axis->stride * strides[i] : 0;
     array_box_add(box, axis->size, to_whole ? part[i] : whole, to_whole ? whole : part[i]);
   }
@@ -232,7 +232,7 @@ static bool strided_slice_kernel(KernelContext *context, Status *status) {
   return array_box_copy(&box, input, out, context->parallel, status);
 }
 
-/* dy where the slice would take elements from, zeros elsewhere. */
+/* dy at the elements that the slice selects, zeros elsewhere. */
 static bool strided_slice_grad_kernel(KernelContext *context, Status *status) {
   const Tensor *sizes = context->inputs[0], *dy = context->inputs[4];
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
@@ -309,7 +309,7 @@ static bool strided_slice_shape(InferenceContext *c, Status *status) {
   DimHandle *made = arena_alloc(c->arena, (spec.out_rank + 1) * (int64_t)sizeof *made);
   if (!made) return status_oom(status, "shape inference");
   for (int i = 0; i < spec.out_rank; i++) {
-    /* An axis that is taken whole stays the same dimension, also when its size is not known. */
+    /* A completely selected axis keeps its dimension, even if its size is unknown. */
     const SliceAxis *axis = spec.out_axes[i] == NEW_AXIS ? NULL : &spec.axes[spec.out_axes[i]];
     bool whole = axis && axis->open_begin && axis->open_end && (axis->stride == 1 || axis->stride == -1);
     TRY(dim_ok(whole ? shape_dim_of(c, input, spec.out_axes[i]) : dim_make(c, dims[i]), &made[i], status));

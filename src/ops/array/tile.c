@@ -1,4 +1,4 @@
-/* Tile: the input, repeated along every axis. */
+/* Tile: repeats the input along every axis. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
@@ -64,7 +64,7 @@ static bool tile_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* dy with every axis split into (repetition, place), summed over the repetitions. */
+/* dy with every axis split into (repetition, position), summed over the repetitions. */
 const OpRegistration kOpTile = {
     .name = "Tile",
     .inputs = {"input: T", "multiples: Tmultiples"},

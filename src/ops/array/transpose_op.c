@@ -1,4 +1,4 @@
-/* Transpose, ConjugateTranspose, and the permutation that undoes them. */
+/* Transpose, ConjugateTranspose, and the inverse of permutations. */
 #include <string.h>
 
 #include "blas/transpose.h"
@@ -44,12 +44,12 @@ static bool read_permutation(const Tensor *x, const Tensor *tensor, int64_t *per
   return true;
 }
 
-/* The elements stay where they are: only axes of size 1 moved, or there are no elements. */
+/* The order of elements does not change: only axes of size 1 moved, or there are no elements. */
 static bool keeps_order(const ArrayBox *box) {
   return box->empty || box->rank == 0 || (box->rank == 1 && box->from_strides[0] == 1);
 }
 
-/* Without `shared` the output has memory of its own even where it could be the input's. */
+/* Without `shared` the output never shares the input's memory. */
 static bool permute(KernelContext *context, bool shared, Status *status) {
   const Tensor *x = context->inputs[0];
   int rank = x->shape.rank;
@@ -115,7 +115,7 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
   } else {
     return shape_unknown_outputs(c, status);
   }
-  /* One element permutes a vector, or names the axis that a scalar does not have: both stay as they are. */
+  /* One element permutes a vector, or names an axis that a scalar does not have: both are unchanged. */
   if (!shape_rank_known(input) && rank < 2) {
     shape_set_output(c, 0, input);
     return true;
@@ -142,8 +142,7 @@ static bool transpose_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* Axes that are counted from the end have to be counted from the start before the permutation can be
- * inverted. */
+/* Negative axes must be made positive before the permutation can be inverted. */
 #define TRANSPOSE_GRADIENT(op)                                                                  \
   op "Gradient[T:type, Tperm:{int32, int64}](x:T, perm:Tperm, dy:T) -> (dx:T, dperm:Tperm) {\n" \
      "  rank = Size[T=$Tperm, out_type=$Tperm](perm)\n"                                         \

@@ -1,12 +1,12 @@
-/* Unique: the different elements of a vector, in the order of their first occurrence; ListDiff: those of one
- * that another lacks. */
+/* Unique: the distinct elements of a vector, in the order of their first occurrence; ListDiff: the elements
+ * of one vector that another lacks. */
 #include <string.h>
 
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 
-/* What decides whether two elements are equal: the bytes, but that -0 is 0 and that NaN equals nothing. */
+/* The key that decides equality: the bytes, except that -0 equals 0 and that NaN equals nothing. */
 typedef struct ElementKey {
   const void *bytes;
   size_t length;
@@ -49,15 +49,15 @@ static ElementKey key_at(const Tensor *x, int64_t i) {
       key.alone = value != value;
     }
   }
-  /* Elements that equal nothing must not all begin at one slot. */
+  /* Spreads elements that equal nothing over the slots. */
   key.hash = key.alone ? mix((uint64_t)i) : hash_element(key.bytes, key.length);
   return key;
 }
 
-/* Elements by value: open addressing over numbers of elements. */
+/* A set of elements by value: open addressing over element numbers. */
 typedef struct ElementSet {
   Buffer *buffer;
-  int64_t *slots; /* the number of an element; -1: free */
+  int64_t *slots; /* an element's number; -1: free */
   uint64_t mask;
 } ElementSet;
 
@@ -76,7 +76,7 @@ static bool keys_equal(const ElementKey *a, const ElementKey *b) {
   return a->length == 0 || memcmp(a->bytes, b->bytes, a->length) == 0;
 }
 
-/* The slot of an element that equals the `i`-th of `key_of`, or the free one where it belongs. */
+/* The slot of an element equal to the `i`-th of `key_of`, or the free slot for it. */
 static int64_t *set_find(const ElementSet *set, const Tensor *elements, const Tensor *key_of, int64_t i) {
   ElementKey key = key_at(key_of, i);
   uint64_t at = key.hash & set->mask;
@@ -102,8 +102,8 @@ static bool too_many(int64_t count, DataType index, Status *status) {
   return status_invalid(status, "unique does not support input tensors larger than %d elements", INT32_MAX);
 }
 
-/* rows[k]: where the k-th different element first is; numbers[i]: which of them the i-th is. Returns how many
- * there are. */
+/* rows[k]: the first occurrence of distinct element k; numbers[i]: the distinct element of element i. Returns
+ * the number of distinct elements. */
 static int64_t find_unique(const Tensor *x, const ElementSet *set, int64_t *rows, int64_t *numbers) {
   int64_t count = 0;
   for (int64_t i = 0; i < tensor_num_elements(x); i++) {

@@ -7,7 +7,7 @@
 
 enum { WHERE_MAX_RANK = 8 };
 
-/* How many elements are not zero, and which. */
+/* Count the nonzero elements, and list them. */
 typedef struct WhereLoops {
   int64_t (*count_set)(const void *data, int64_t count);
   void (*list_set)(const void *data, int64_t count, int64_t *found);
@@ -26,7 +26,7 @@ static bool where_kernel(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
   if (set == 0) return true;
-  /* Numbers of elements at the front of the output; from the last on they give way to the indices. */
+  /* Converts element numbers at the front of the output to indices in place, from the last to the first. */
   int64_t *index = tensor_i64(out);
   loops->list_set(input->data, count, index);
   for (int64_t i = set - 1; i >= 0; i--) {

@@ -1,4 +1,4 @@
-/* Ops that show tensors to people. */
+/* Ops that print tensors. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
-/* "[1 2 3...]": tensor_print without what it says of type and shape. Of truth values TensorFlow does not say
- * that there are more when it shows none. */
+/* "[1 2 3...]": tensor_print without type and shape. As in TensorFlow, bools have no "..." when no element is
+ * shown. */
 static void append_values(const Tensor *tensor, int64_t summarize, StrBuf *out) {
   static const char before[] = "values: ";
   StrBuf text = {0};
@@ -17,7 +17,7 @@ static void append_values(const Tensor *tensor, int64_t summarize, StrBuf *out) 
   if (values && (summarize != 0 || tensor->dtype != DT_BOOL)) {
     values += sizeof before - 1;
     size_t length = strlen(values);
-    strbuf_append_bytes(out, values, length > 0 ? length - 1 : 0); /* without the closing '>' */
+    strbuf_append_bytes(out, values, length > 0 ? length - 1 : 0); /* without the final '>' */
   }
   strbuf_append_char(out, ']');
   out->failed |= text.failed;
@@ -94,7 +94,7 @@ static bool print(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
-/* What is only shown has no influence: zeros. */
+/* The printed tensors do not influence the result: their gradients are zero. */
 static bool print_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   const AttrListValue *types;
   TRY(node_attr_list(request->node, "U", ATTR_TYPE, &types, status));

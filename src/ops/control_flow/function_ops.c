@@ -1,8 +1,7 @@
-/* Where a function's arguments come in and its results go out, and conversions between lists of one type and
- * lists of any. */
+/* Arguments and results of functions, and conversions between lists of one type and lists of any types. */
 #include "op/op_registry.h"
 
-/* A call puts values in the place of arguments, and takes results, before these would run. */
+/* A call supplies the arguments and takes the results, so these nodes never run. */
 static bool outside_of_calls(KernelContext *context, Status *status) {
   (void)context;
   return status_set(status, CODE_INTERNAL, "no call frame");

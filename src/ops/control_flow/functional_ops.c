@@ -1,4 +1,5 @@
-/* Ops that call functions once: If, Case, calls, gradients of functions. Loops stand in loop_ops.c. */
+/* Ops that call functions once: If, Case, calls, gradients of functions. For loops see
+ * ops/control_flow/loop_ops.c. */
 #include "ops/control_flow/functional_ops.h"
 
 #include <string.h>
@@ -114,7 +115,7 @@ static bool case_construct(const KernelConstruction *construction, void *memory,
   return true;
 }
 
-/* An index without a branch means the last one. */
+/* An invalid index selects the last branch. */
 static bool case_kernel(KernelContext *context, Status *status) {
   const CaseState *state = context->state;
   if (!tensor_is_scalar(context->inputs[0])) return status_invalid(status, "branch_index must be scalar");
@@ -240,7 +241,7 @@ static bool fake_param_construct(const KernelConstruction *construction, void *m
   return node_attr_shape(construction->node, "shape", &((FakeParamState *)memory)->shape, status);
 }
 
-/* What stands for a value that is never looked at: zeros, none along sizes that are not known. */
+/* The unused value: zeros, with size 0 for unknown dimensions. */
 static bool fake_param_kernel(KernelContext *context, Status *status) {
   const TensorShapeProto *shape = ((const FakeParamState *)context->state)->shape;
   int64_t dims[SHAPE_MAX_RANK];

@@ -2,18 +2,18 @@
 #include "op/node_def.h"
 #include "ops/control_flow/functional_ops.h"
 
-/* A loop under way, at the beginning of memory that also holds its tensors. Between rounds, and within the
- * functions that it calls, it may pause. */
+/* The state of a loop, followed in the same allocation by its tensors. It may pause between iterations, and
+ * within the functions that it calls. */
 typedef struct Loop {
   PausedKernel paused;
   Buffer *memory;
   const FunctionCaller *caller;
-  FunctionCall *call; /* of cond or body, that paused */
+  FunctionCall *call; /* the paused call of cond or body */
   bool in_body;
   int64_t counter; /* of a For */
-  Tensor *values;  /* of this round */
-  Tensor *results; /* of the body */
-  Tensor *args;    /* of cond, and of a body that takes one value more */
+  Tensor *values;  /* the loop variables */
+  Tensor *results; /* the results of the body */
+  Tensor *args;    /* the arguments of cond, and of a body with one more argument */
   int count;
 } Loop;
 
@@ -28,7 +28,7 @@ static void loop_abandon(PausedKernel *paused) {
   loop_free(loop);
 }
 
-/* A loop over the values of the inputs from `first` on. NULL with status on error. */
+/* Begins a loop whose variables are the inputs from `first` on. NULL with status on error. */
 static Loop *loop_new(KernelContext *context, int first, Status *status) {
   int count = context->num_inputs - first;
   int64_t total = 3 * (int64_t)count + 1;
@@ -52,12 +52,12 @@ static Loop *loop_new(KernelContext *context, int first, Status *status) {
   return loop;
 }
 
-/* The results become the values. */
+/* The results become the loop variables. */
 static void loop_advance(Loop *loop) {
   for (int i = 0; i < loop->count; i++) tensor_move(&loop->values[i], &loop->results[i]);
 }
 
-/* Ends the kernel's turn: the loop pauses, or is over and its values are the outputs. */
+/* Ends this run of the kernel: the loop pauses, or it is done and its variables are the outputs. */
 static bool loop_leave(KernelContext *context, Loop *loop, RunState state) {
   context->paused = NULL;
   if (state == RUN_WAITING) {
@@ -70,7 +70,7 @@ static bool loop_leave(KernelContext *context, Loop *loop, RunState state) {
   return state == RUN_DONE;
 }
 
-/* Calls `function`, or goes on with the call that paused. */
+/* Calls `function`, or resumes the paused call. */
 static RunState loop_call(KernelContext *context, Loop *loop, const CalledFunction *function, Tensor *args,
                           int num_args, Tensor *rets, int num_rets, Status *status) {
   const FunctionCaller *caller = loop->caller;
@@ -114,7 +114,7 @@ static RunState ask_cond(KernelContext *context, const CalledFunction *cond, Loo
   return state;
 }
 
-/* From where the loop is until it ends or pauses. */
+/* Continues from the current state until the loop ends or pauses. */
 static RunState run_while(KernelContext *context, const WhileState *state, Loop *loop, Status *status) {
   for (;;) {
     if (!loop->in_body) {
@@ -144,7 +144,8 @@ static bool while_kernel(KernelContext *context, Status *status) {
   return loop_leave(context, loop, run_while(context, state, loop, status));
 }
 
-/* Without output_shapes the outputs are assumed to have the shapes of the inputs, which a body may change. */
+/* Without output_shapes the outputs are assumed to have the inputs' shapes, although a body may change them.
+ */
 static bool while_shape(InferenceContext *c, Status *status) {
   const AttrValue *shapes = node_def_attr(c->node, "output_shapes");
   if (!c->assumed || (shapes && shapes->list && shapes->list->n_shape > 0))
@@ -198,7 +199,7 @@ static bool loop_bound(const KernelContext *context, int input, const char *name
   return true;
 }
 
-/* The arguments of a round: the counter, and the values of the round before. */
+/* The arguments of an iteration: the counter, and the loop variables. */
 static bool set_round(KernelContext *context, Loop *loop, Status *status) {
   TRY(tensor_allocate_dims(&loop->args[0], DT_INT32, 0, NULL, context->pool, status));
   *tensor_i32(&loop->args[0]) = (int32_t)loop->counter;
@@ -221,7 +222,7 @@ static bool read_bounds(const KernelContext *context, Bounds *bounds, Status *st
                         (long long)limit, (long long)delta);
 }
 
-/* From where the loop is until it ends or pauses. */
+/* Continues from the current state until the loop ends or pauses. */
 static RunState run_for(KernelContext *context, const CalledFunction *body, const Bounds *bounds, Loop *loop,
                         Status *status) {
   while (bounds->delta > 0 ? loop->counter < bounds->limit : loop->counter > bounds->limit) {
@@ -250,7 +251,7 @@ static bool for_kernel(KernelContext *context, Status *status) {
   return loop_leave(context, loop, run_for(context, context->state, &bounds, loop, status));
 }
 
-/* What the body does to shapes is not known before it runs. */
+/* The body's effect on shapes is unknown before it runs. */
 const OpRegistration kOpFor = {
     .name = "For",
     .inputs = {"start: int32", "limit: int32", "delta: int32", "input: T"},

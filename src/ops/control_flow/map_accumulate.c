@@ -1,5 +1,5 @@
-/* MapAccumulate: a function over the first dimension of a tensor, each value given to the next: y[i] =
- * f(theta, x[i], y[i - 1]), where y[-1] is u. An op of the first TensorFlow, and its gradient. */
+/* MapAccumulate: applies a function along the first dimension of a tensor, with the previous result as input:
+ * y[i] = f(theta, x[i], y[i - 1]), where y[-1] is u. An op of early TensorFlow, and its gradient. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -12,7 +12,7 @@ typedef struct MapState {
   int num_theta;
 } MapState;
 
-/* `attr` is the function, which takes `num_args` tensors besides theta. */
+/* `attr` is the function, which has `num_args` arguments besides theta. */
 static bool construct(const KernelConstruction *construction, const char *attr, int num_args, MapState *state,
                       Status *status) {
   int32_t k;
@@ -24,7 +24,7 @@ static bool construct(const KernelConstruction *construction, const char *attr, 
                         construction->node->op, state->function.num_args, k + num_args);
 }
 
-/* Rounds over the first dimension of x. */
+/* The number of iterations, which is the first dimension of x. */
 typedef struct MapRun {
   KernelContext *context;
   const MapState *state;
@@ -66,7 +66,7 @@ static void end(MapRun *run) {
   shape_clear(&run->x_shape);
 }
 
-/* Slice `i` along the first dimension, in a tensor of its own. */
+/* A copy of slice `i` along the first dimension. */
 static bool take_slice(MapRun *run, const Tensor *from, int64_t i, const Shape *shape, Tensor *slice,
                        Status *status) {
   TRY(tensor_allocate(slice, from->dtype, shape, run->context->pool, status));
@@ -89,7 +89,7 @@ static bool put_slice(const Tensor *slice, const Shape *want, Tensor *to, int64_
   return true;
 }
 
-/* `rounds` tensors of that shape, in one. */
+/* A tensor for the `rounds` slices of that shape. */
 static bool allocate_rounds(const MapRun *run, int output, const Shape *shape, Tensor **out, Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   if (shape->rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
@@ -151,7 +151,7 @@ static void append_types(StrBuf *text, DataType type, int64_t count) {
   for (int64_t i = 0; i < count; i++) strbuf_printf(text, "%s%s", i == 0 ? "" : ", ", dtype_name((int)type));
 }
 
-/* Computes y again, and passes dy back through the gradient of f. */
+/* Recomputes y, and propagates dy back through the gradient of f. */
 static bool map_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   DataType type;
   int64_t k;
@@ -190,7 +190,7 @@ static bool grad_construct(const KernelConstruction *construction, void *state, 
   return construct(construction, "g", 3, state, status);
 }
 
-/* Adds to what is there; an empty tensor becomes the value. */
+/* Adds to the sum; an empty sum becomes the value. */
 static bool accumulate(KernelContext *context, Tensor *total, Tensor *value, Status *status) {
   Tensor sum = {0};
   if (tensor_is_empty(total)) {
@@ -203,7 +203,7 @@ static bool accumulate(KernelContext *context, Tensor *total, Tensor *value, Sta
   return true;
 }
 
-/* One round backwards: `state` is the gradient of y[i] that came from the rounds behind it. */
+/* One iteration backward: `state` is the gradient of y[i] from the later iterations. */
 static bool grad_round(MapRun *run, int64_t i, Tensor *dtheta, Tensor *dx, Tensor *state, Status *status) {
   KernelContext *context = run->context;
   int k = run->state->num_theta;

@@ -1,5 +1,5 @@
-/* Switch, Merge, Enter, Exit, NextIteration and what belongs to them. They have no kernels: a program does
- * what they say (runtime/program.h). */
+/* Switch, Merge, Enter, Exit, NextIteration and related ops. They have no kernels: the program implements
+ * them (runtime/program.h). */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
@@ -10,7 +10,7 @@ static bool pass_handle(InferenceContext *c, int output, Status *status) {
   return !handle || shape_set_output_handle(c, output, handle->entries, handle->count, status);
 }
 
-/* All outputs are the first input; which of them has a value, the scalar in the second says. */
+/* All outputs have the first input's shape; the scalar in the second selects the one with a value. */
 static bool switch_shape(InferenceContext *c, Status *status) {
   ShapeHandle scalar;
   TRY(shape_with_rank(c, shape_input(c, 1), 0, &scalar, status));
@@ -31,7 +31,7 @@ static bool common_dims(InferenceContext *c, ShapeHandle input, ShapeHandle *out
   return true;
 }
 
-/* What all inputs have in common, as any of them may become the value. */
+/* The common part of all inputs, because any of them may become the value. */
 static bool merge_shape(InferenceContext *c, Status *status) {
   ShapeHandle out = shape_input(c, 0), index;
   if (!shape_rank_known(out)) TRY(shape_ok(shape_unknown(c), &out, status));
@@ -49,8 +49,7 @@ static bool merge_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* In every round the value of a constant is that of the first; of what is not, rounds may change the shape.
- */
+/* A constant has the same value in every iteration; for others, iterations may change the shape. */
 static bool enter_shape(InferenceContext *c, Status *status) {
   bool is_constant;
   ShapeHandle out = shape_input(c, 0);

@@ -1,5 +1,5 @@
-/* ResizeBilinear: every element of the result lies between four of the image. ResizeBilinearGrad gives each
- * of the four its share. */
+/* ResizeBilinear: interpolates every element of the result between four of the image. ResizeBilinearGrad
+ * distributes each element to these four. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -14,8 +14,9 @@
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)
 #include "simd/each_type.inc"
 
-/* Colours: a vector takes a pixel and one element more, which the next pixel puts right. Only the last pixel
- * of a row of the image must not be read so, and only the last of the result not written. */
+/* Images of three channels: a vector holds a pixel and one more element, which the next pixel overwrites.
+ * Only the last pixel of a row of the image must not be read so, and only the last pixel of the result must
+ * not be written so. */
 static void stretch_colours(const float *restrict from, int64_t count, const ResizeBetween *axis,
                             float *restrict to) {
   int64_t i = 0, last = axis[count - 1].upper;
@@ -49,11 +50,11 @@ static RowLoops row_loops(DataType type) {
     case DT_INT8: return (RowLoops){stretch_row_i8, to_float_i8};
     case DT_INT16: return (RowLoops){stretch_row_i16, to_float_i16};
     case DT_UINT16: return (RowLoops){stretch_row_u16, to_float_u16};
-    default: return (RowLoops){stretch_row_floats, to_float_f32}; /* 16-bit floats come as float */
+    default: return (RowLoops){stretch_row_floats, to_float_f32}; /* 16-bit floats are widened to float */
   }
 }
 
-/* Where the positions of an axis of each image lie; one piece of memory. */
+/* The interpolation of each axis; one allocation. */
 static Buffer *place(KernelContext *context, int64_t rows, int64_t columns, ResizeBetween **y,
                      ResizeBetween **x, Status *status) {
   Buffer *buffer = kernel_scratch(context, (rows + columns) * (int64_t)sizeof(ResizeBetween), status);
@@ -76,7 +77,7 @@ static Buffer *make_rows(KernelContext *context, int64_t count, int64_t length, 
 
 /* --- ResizeBilinear --- */
 
-/* Rows of the result that are made together: they lie between few rows of the image, each of which is
+/* Rows of the result that are computed together: they lie between a few rows of the image, each of which is
  * stretched once. */
 enum { ROWS_AT_ONCE = 16 };
 
@@ -146,7 +147,7 @@ static bool resize(KernelContext *context, const Image *image, DataType type,
   resize_between(context->state, dims[1], rows, y);
   resize_between(context->state, dims[2], columns, x);
   for (int64_t i = 0; i < columns; i++)
-    x[i].lower *= dims[3], x[i].upper *= dims[3]; /* from pixels to elements */
+    x[i].lower *= dims[3], x[i].upper *= dims[3]; /* convert pixels to elements */
   stretched = make_rows(context, 2 * dims[0] * blocks, length, sizeof(float), status);
   if (stretched) {
     Resize run = {y,
@@ -187,11 +188,11 @@ static bool resize_bilinear(KernelContext *context, Status *status) {
 /* --- ResizeBilinearGrad --- */
 
 typedef struct Spread {
-  const ResizeBetween *y, *x; /* of the rows and columns of the gradient that arrives */
-  const int64_t *first;       /* by row of the result: the first row that it gets something from */
+  const ResizeBetween *y, *x; /* rows and columns of the incoming gradient */
+  const int64_t *first;       /* by row of the result: the first row that contributes to it */
   int64_t rows, columns, to_rows, to_columns, channels;
   const float *grads;
-  void *sums, *to; /* sums: the result's rows with as many columns as the gradient that arrives has */
+  void *sums, *to; /* sums: the result's rows with as many columns as the incoming gradient */
 } Spread;
 
 #define TEMPLATE "ops/image/resize_spread.inc"
@@ -299,7 +300,7 @@ const OpRegistration kOpResizeBilinear = {
                 SMALL_KERNELS(resize_bilinear)},
 };
 
-/* Linear in grads; of the image only the shape counts. */
+/* Linear in grads; only the image's shape matters. */
 const OpRegistration kOpResizeBilinearGrad = {
     .name = "ResizeBilinearGrad",
     .inputs = {"grads: float", "original_image: T"},

@@ -56,7 +56,7 @@ void resize_between(const ResizeAttrs *attrs, int64_t original, int64_t resized,
     float place = attrs->half_pixel_centers ? ((float)i + 0.5f) * step - 0.5f : (float)i * step,
           below = floorf(place);
     int64_t lower = (int64_t)below, upper = (int64_t)ceilf(place);
-    /* Rounding may lead a step too far at the end. */
+    /* Rounding may place the last position outside. */
     lower = lower < 0 ? 0 : lower > original - 1 ? original - 1 : lower;
     upper = upper < lower ? lower : upper > original - 1 ? original - 1 : upper;
     axis[i] = (ResizeBetween){lower, upper, place - below};
@@ -81,7 +81,7 @@ bool shape_resize(InferenceContext *c, Status *status) {
   const Tensor *sizes = shape_input_tensor(c, 1);
   DimHandle dims[4] = {shape_dim_of(c, image, 0), NULL, NULL, shape_dim_of(c, image, 3)};
   for (int k = 0; k < RESIZE_AXES; k++) {
-    /* Of a size that is none the kernel says so. */
+    /* The kernel reports an invalid size. */
     int64_t value = !sizes ? UNKNOWN_DIM : tensor_int_at(sizes, k);
     TRY(dim_ok(value < 0 ? dim_unknown(c) : dim_make(c, value), &dims[1 + k], status));
   }

@@ -1,5 +1,5 @@
-/* ResizeNearestNeighbor: every element of the result is one of the image. ResizeNearestNeighborGrad adds up
- * where each one came to stand. */
+/* ResizeNearestNeighbor: copies the nearest element of the image. ResizeNearestNeighborGrad sums over the
+ * copies of each element. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -12,7 +12,7 @@
 #define TYPES (TYPES_INT | TYPES_SMALL)
 #include "simd/each_type.inc"
 
-/* The nearest rows and columns; one piece of memory, with room for `more` numbers behind. */
+/* The nearest rows and columns; one allocation, with space for `more` numbers at the end. */
 static Buffer *find_nearest(KernelContext *context, const ResizeAttrs *attrs, const int64_t original[2],
                             const int64_t resized[2], int64_t more, int64_t **y, int64_t **x,
                             Status *status) {
@@ -93,7 +93,8 @@ static bool nearest_grad_construct(const KernelConstruction *construction, void 
 }
 
 typedef struct Gather {
-  const int64_t *y, *x, *first; /* first: by row of the result, the first that is nearest to it, if any is */
+  const int64_t *y, *x, *first; /* first: by row of the result, the first position that is nearest to it, if
+                                 * any */
   int64_t rows, columns, to_rows, to_columns, channels;
   const void *grads;
   void *to;
@@ -109,7 +110,7 @@ static ParallelBody *gather_of(DataType type) {
     case DT_INT32: return gather_rows_i32;
     case DT_UINT8: return gather_rows_u8;
     case DT_INT8: return gather_rows_i8;
-    default: return gather_rows_f32; /* of 16-bit floats, too */
+    default: return gather_rows_f32; /* also for 16-bit floats */
   }
 }
 

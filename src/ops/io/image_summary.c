@@ -1,4 +1,4 @@
-/* ImageSummary: the pictures of a batch as PNG files in a summary. */
+/* ImageSummary: encodes the images of a batch as PNG files in a summary. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "ops/io/png.h"
 #include "ops/io/summary_value.h"
 
-/* Pictures whose values are all below this are black. */
+/* Images whose values are all below this are black. */
 static const double kZeroThreshold = 1e-6;
 
 typedef struct ImageState {
@@ -34,15 +34,15 @@ static bool image_construct(const KernelConstruction *construction, void *memory
 
 static void image_destroy(void *memory) { tensor_clear(&((ImageState *)memory)->bad_color); }
 
-/* Pixels are computed in the type of the elements, as rounding decides between two neighbours. */
+/* Pixels are computed in the type of the elements, because rounding decides between adjacent values. */
 static double round_to(DataType dtype, double value) {
   return dtype == DT_DOUBLE ? value
          : dtype == DT_HALF ? half_to_float(float_to_half((float)value))
                             : (float)value;
 }
 
-/* Numbers become 0 to 255; with negative ones zero is 128. Pixels with a value that is not finite get the bad
- * color. */
+/* Scales numbers to 0 to 255; if there are negative ones, zero becomes 128. Pixels with a value that is not
+ * finite get the bad color. */
 static void normalize(const Tensor *tensor, int64_t first, int64_t pixels, int depth,
                       const uint8_t *bad_color, uint8_t *out) {
   double least = INFINITY, most = -INFINITY;

@@ -18,7 +18,7 @@ static void append_word(StrBuf *out, uint32_t word) {
   strbuf_append_bytes(out, bytes, sizeof bytes);
 }
 
-/* Length, kind, content, checksum of kind and content. */
+/* Writes length, kind, content, and the checksum of kind and content. */
 static void append_chunk(StrBuf *out, const char kind[4], const void *content, int64_t size) {
   append_word(out, (uint32_t)size);
   strbuf_append_bytes(out, kind, 4);
@@ -35,12 +35,12 @@ static uint32_t adler(const char *bytes, int64_t size) {
   return b << 16 | a;
 }
 
-/* A zlib stream of stored blocks. */
+/* Writes a zlib stream of stored blocks. */
 static void append_stored(StrBuf *out, const char *bytes, int64_t size) {
   strbuf_append_bytes(out, "\x78\x01", 2);
   for (int64_t at = 0; at < size;) {
     int64_t length = size - at < STORED_MAX ? size - at : STORED_MAX;
-    strbuf_append_char(out, at + length == size); /* whether this is the last block */
+    strbuf_append_char(out, at + length == size); /* the flag of the last block */
     strbuf_append_char(out, (char)length);
     strbuf_append_char(out, (char)(length >> 8));
     strbuf_append_char(out, (char)~length);
@@ -65,7 +65,7 @@ bool png_encode(const uint8_t *pixels, int64_t height, int64_t width, int channe
   }
   append_word(&header, (uint32_t)width);
   append_word(&header, (uint32_t)height);
-  strbuf_append_char(&header, 8); /* bits a channel */
+  strbuf_append_char(&header, 8); /* bits per channel */
   strbuf_append_char(&header, channels == 1 ? 0 : channels == 3 ? 2 : 6);
   strbuf_append_bytes(&header, "\0\0\0", 3); /* deflate, filters by row, not interlaced */
   append_stored(&data, strbuf_text(&rows), rows.length);

@@ -146,7 +146,7 @@ static bool restore(KernelContext *context, Status *status) {
   TRY(check_inputs(context, false, status));
   Str prefix = string_at(context->inputs[0], 0);
   if (!bundle_exists(prefix)) {
-    /* A checkpoint of version 1 perhaps: old graphs are saved anew with this op. */
+    /* It may be a checkpoint of version 1, because old graphs are saved again with this op. */
     for (int i = 0; i < context->num_outputs; i++) {
       TRY(slice_file_restore(prefix, string_at(context->inputs[1], i), string_at(context->inputs[2], i),
                              context->output_types[i], &context->outputs[i], status));
@@ -161,7 +161,7 @@ done:
   return ok;
 }
 
-/* A slice that is a constant tells the shape of its output. */
+/* A constant slice determines the shape of its output. */
 static bool restore_shape(InferenceContext *c, Status *status) {
   ShapeHandle names;
   TRY(inputs_shape(c, &names, status));
@@ -208,14 +208,14 @@ static bool merge_construct(const KernelConstruction *construction, void *state,
          node_attr_bool(construction->node, "allow_missing_files", &merge->allow_missing_files, status);
 }
 
-/* How much of the prefix names its folder. */
+/* The length of the folder's name in the prefix. */
 static Str directory_of(Str prefix) {
   size_t length = prefix.length;
   while (length > 0 && prefix.data[length - 1] != '/') length--;
   return (Str){prefix.data, length > 1 ? length - 1 : length};
 }
 
-/* A folder that something else is in stays, as does one that is gone already. */
+/* A folder that is not empty stays; a missing one is fine. */
 static void delete_directories(const Str *prefixes, int64_t count, Str destination) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;

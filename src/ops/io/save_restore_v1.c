@@ -1,4 +1,4 @@
-/* Checkpoints of version 1. Graphs that are still saved use SaveV2 and RestoreV2 (save_restore.c). */
+/* Checkpoints of version 1. New graphs use SaveV2 and RestoreV2 (ops/io/save_restore.c). */
 #include "checkpoint/slice_file.h"
 #include "op/op_registry.h"
 
@@ -28,7 +28,7 @@ static bool add_tensor(SliceFileWriter *writer, Str name, Str slice_text, const 
   return ok;
 }
 
-/* `fixed`: how many inputs stand before the tensors; the third of them lists slices. */
+/* `fixed`: the number of inputs before the tensors; the third of them lists slices. */
 static bool check_inputs(const KernelContext *context, int fixed, Status *status) {
   const Tensor *filename = context->inputs[0], *names = context->inputs[1];
   int64_t count = tensor_num_elements(names);
@@ -139,7 +139,7 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* Which of several files is looked into first (preferred_shard) is a hint: all of them are. */
+/* preferred_shard is only a hint for the order of files: all of them are searched. */
 const OpRegistration kOpRestore = {
     .name = "Restore",
     .inputs = {"file_pattern: string", "tensor_name: string"},

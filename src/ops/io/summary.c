@@ -82,8 +82,8 @@ const OpRegistration kOpScalarSummary = {
 
 /* --- HistogramSummary --- */
 
-/* TensorFlow's buckets: limits that grow by a tenth from 1e-12 to 1e20 on both sides of zero, and everything
- * beyond. */
+/* TensorFlow's buckets: limits that grow by a tenth from 1e-12 to 1e20 on both sides of zero, and one for
+ * larger values. */
 enum { MAX_LIMITS = 1600 };
 static double limits[MAX_LIMITS];
 static int num_limits;
@@ -110,7 +110,7 @@ static int bucket_of(double value) {
   return low;
 }
 
-/* Runs of empty buckets become one. */
+/* Merges runs of empty buckets. */
 static bool set_buckets(HistogramProto *histogram, const double *counts, Arena *arena, Status *status) {
   histogram->bucket_limit = arena_calloc(arena, num_limits, sizeof(double));
   histogram->bucket = arena_calloc(arena, num_limits, sizeof(double));

@@ -1,13 +1,13 @@
-/* What the ops that make summaries share. */
+/* Shared by the ops that make summaries. */
 #ifndef TFCORE_OPS_IO_SUMMARY_VALUE_H_
 #define TFCORE_OPS_IO_SUMMARY_VALUE_H_
 
 #include "op/kernel.h"
 #include "proto/summary_protos.h"
 
-/* An empty summary in an arena of its own, which the caller frees; on error there is none. */
+/* An empty summary in its own arena, which the caller frees; there is no arena on error. */
 MUST_CHECK bool summary_begin(Arena **arena, Summary **summary, Status *status);
-/* The next value, which has its tag only. */
+/* Appends a value that only has its tag. */
 MUST_CHECK bool summary_add(Summary *summary, Arena *arena, Str tag, SummaryValue **value, Status *status);
 /* Output 0: the serialised summary as a scalar. */
 MUST_CHECK bool summary_set_output(KernelContext *context, const Summary *summary, Status *status);

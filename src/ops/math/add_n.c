@@ -1,4 +1,4 @@
-/* The sum of N tensors of one shape: where several gradients of a value meet. */
+/* The sum of N tensors of one shape: combines the gradients of a value. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"

@@ -1,4 +1,4 @@
-/* ArgMax and ArgMin: where along one dimension the largest (smallest) value stands. */
+/* ArgMax and ArgMin: the position of the maximum (minimum) along one dimension. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -16,16 +16,16 @@ struct ArgJob {
 };
 
 static void put_index(const ArgJob *job, int64_t k, int64_t index) {
-  switch (job->output_type) { /* what does not fit wraps around */
+  switch (job->output_type) { /* out-of-range values wrap around */
     case DT_INT64: ((int64_t *)job->output)[k] = index; break;
     case DT_INT32: ((int32_t *)job->output)[k] = (int32_t)index; break;
     default: ((uint16_t *)job->output)[k] = (uint16_t)index; break;
   }
 }
 
-/* Rows below this length are searched several at once, without a branch that would be guessed wrong. */
+/* Rows below this length are searched several at once, without branches, which would be mispredicted. */
 enum { SHORT_ROW = 64 };
-/* Lines that are searched together where elements of one are not neighbours. */
+/* The number of rows searched together when the elements of a row are not contiguous. */
 enum { SIDE_BY_SIDE = 64 };
 
 static void run_scan(void *arg, int64_t begin, int64_t end) {
@@ -65,7 +65,7 @@ static bool arg_reduce(KernelContext *context, bool smallest, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank - 1, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true; /* then products of the other sizes may overflow */
   for (int i = (int)axis + 1; i < rank; i++) job.inner *= shape_dim(&input->shape, i);
-  if (job.size > INT32_MAX && job.inner > 1) { /* places are counted in 32 bits there */
+  if (job.size > INT32_MAX && job.inner > 1) { /* positions are counted in 32 bits there */
     return status_set(status, CODE_UNIMPLEMENTED,
                       "More than %d elements along the reduction axis, which is not the last one", INT32_MAX);
   }
@@ -107,7 +107,7 @@ static bool arg_reduce_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
+/* TensorFlow 1.x allowed complex numbers in the op, but had no kernel for them. */
 #define ARG_TYPES                                                                                        \
   "T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, " \
   "quint8, qint32, "                                                                                     \

@@ -25,11 +25,11 @@ typedef struct BatchJob {
   int64_t dims[SHAPE_MAX_RANK + 1];   /* of the output, its matrices at the end */
   int64_t strides[2][SHAPE_MAX_RANK]; /* in matrices; 0 where a side is broadcast */
   int64_t count, workspace;
-  const Parallel *parallel; /* for one product */
+  const Parallel *parallel; /* for a single product */
   atomic_bool out_of_memory;
 } BatchJob;
 
-/* Products [begin, end), with a workspace of their own. */
+/* Products [begin, end), with their own workspace. */
 static void multiply_range(void *arg, int64_t begin, int64_t end) {
   BatchJob *job = arg;
   const GemmArgs *first = &job->product.args;
@@ -55,7 +55,7 @@ static void multiply_range(void *arg, int64_t begin, int64_t end) {
   mem_free(workspace);
 }
 
-/* The sizes of the output's batch and how the sides go through it. */
+/* The batch sizes of the output and the strides of the operands. */
 static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob *job, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   const Shape *shapes[2] = {x, y};
@@ -94,7 +94,7 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
       int at = k - (job->rank + 2 - shapes[i]->rank);
       int64_t size = at < 0 ? 1 : shape_dim(shapes[i], at);
       job->strides[i][k] = size == 1 ? 0 : matrices[i];
-      /* Sides with elements have no more matrices than int64 can count; the others' are not looked at. */
+      /* For operands with elements, the number of matrices fits int64; others are not used. */
       if (__builtin_mul_overflow(matrices[i], size, &matrices[i])) matrices[i] = 0;
     }
     if (__builtin_mul_overflow(job->count, job->dims[k], &job->count)) job->count = 0;
@@ -137,7 +137,7 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
   for (int k = 0; k < job.rank; k++) b_is_one = b_is_one && job.strides[1][k] == 0;
   if (b_is_one && !ta && tensor_num_elements(x) > 0 &&
       tensor_num_elements(x) / args->k == job.count * args->m) {
-    /* One matrix for all: what it is multiplied with are the rows of one matrix. */
+    /* If one matrix serves for all, the other operand's rows form a single matrix. */
     args->m *= job.count;
     job.count = 1;
   }
@@ -160,8 +160,8 @@ static bool batch_matmul_v2(KernelContext *context, Status *status) {
   return batch_kernel(context, true, status);
 }
 
-/* A product of dy with the other side; adjoints conjugate as the gradient must. What was broadcast is summed:
- * the sides' own shapes against those of their gradients tell over which dimensions. */
+/* Products of dy with the other operand; adjoints conjugate as the gradient requires. Broadcast dimensions
+ * are summed: they follow from the operands' shapes and those of their gradients. */
 static bool batch_gradient(const GradientRequest *request, StrBuf *text, bool broadcasts, Status *status) {
   bool adjoint[2];
   const char *op = broadcasts ? "BatchMatMulV2" : "BatchMatMul";

@@ -1,8 +1,8 @@
-/* Bincount: how often each number from 0 on occurs, or the sum of the weights where it does. */
+/* Bincount: the number of occurrences of each integer from 0 on, or the sum of their weights. */
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 
-/* Sums into `out`, whose size is the number of bins. */
+/* Adds to `out`, whose size is the number of bins. */
 typedef void CountInBins(const Tensor *values, const Tensor *weighted, const Tensor *out);
 
 /* Its data is a CountInBins. */

@@ -105,7 +105,7 @@ const OpRegistration kOpRealDiv = {
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, divide)},
 };
 
-/* Where both are equal the gradient is x's, as in TensorFlow. */
+/* If both are equal the gradient goes to x, as in TensorFlow. */
 const OpRegistration kOpMaximum = {
     .name = "Maximum",
     .inputs = {"x: T", "y: T"},

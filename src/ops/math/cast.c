@@ -1,9 +1,11 @@
 /* Cast: every number type to every other, and bool.
  *
  * C leaves the conversion of a floating value that the integer type cannot hold undefined, and WebAssembly
- * saturates. We give what TensorFlow's C++ gives on x86, everywhere: int32 and int64 become their smallest
- * value (NaN too); the 8 and 16-bit types take the low bits of the conversion to int32, uint32 those of the
- * one to int64; uint64 is as int64 below 2^63 and right above. Complex to real drops the imaginary part. */
+ * saturates. Here every platform gives the results of TensorFlow's C++ on x86: int32 and int64 become their
+ * smallest value (NaN too); the 8 and 16-bit types take the low bits of the conversion to int32, uint32 those
+ * of the one to int64; uint64 equals int64 below 2^63 and is correct above. Complex to real drops the
+ * imaginary part.
+ */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -42,7 +44,7 @@ static DataType real_type(DataType type) {
 
 typedef struct CastState {
   DataType from, to;
-  Convert *convert;   /* between the real types; NULL when they are the same */
+  Convert *convert;   /* between the real types; NULL if they are the same */
   int truncated_bits; /* of the mantissa, cleared before a narrowing conversion with Truncate = true */
 } CastState;
 
@@ -63,7 +65,7 @@ static bool cast_construct(const KernelConstruction *construction, void *memory,
     return status_set(status, CODE_UNIMPLEMENTED, "Cast %s to %s is not supported", dtype_name(state->from),
                       dtype_name(state->to));
   }
-  /* Of what becomes bfloat16, TensorFlow truncates float alone; the others round. */
+  /* Among conversions to bfloat16, TensorFlow truncates only float; the others round. */
   bool truncates =
       truncate && (from == DT_DOUBLE || from == DT_FLOAT) && (to != DT_BFLOAT16 || state->from == DT_FLOAT);
   if (truncates && dtype_is_floating(to) && mantissa_bits(to) < mantissa_bits(from)) {
@@ -100,7 +102,7 @@ static void cast_plain(void *arg, int64_t begin, int64_t end) {
   job->state->convert(job->from + begin * from_size, job->to + begin * to_size, end - begin);
 }
 
-/* In pieces: with a complex side, or with bits to clear first. */
+/* In pieces: for complex types, or if bits must be cleared first. */
 static void cast_piecewise(void *arg, int64_t begin, int64_t end) {
   enum { PIECE = 256 };
   const CastJob *job = arg;
@@ -141,7 +143,7 @@ static bool cast(KernelContext *context, Status *status) {
   return true;
 }
 
-/* Back to the source type; nothing flows from or to integers and bools. */
+/* Casts back to the source type; integers and bools have no gradient. */
 static bool cast_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   DataType from, to;
   TRY(node_attr_type(request->node, "SrcT", &from, status));

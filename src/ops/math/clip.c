@@ -1,4 +1,4 @@
-/* Values held between limits, and values that are nearly equal. */
+/* Clamping, and approximate equality. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -6,11 +6,11 @@
 typedef struct ClipJob {
   const void *x, *low, *high;
   void *out;
-  bool one_low, one_high; /* a limit for all */
+  bool one_low, one_high; /* a single limit for all elements */
 } ClipJob;
 
-/* The lower limit has the last word. A NaN limit is ignored. Its data is a ParallelBody, as that of
- * near_kernel. */
+/* The lower limit takes precedence. A NaN limit is ignored. The data is a ParallelBody, also for near_kernel.
+ */
 static bool clip_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *low = context->inputs[1], *high = context->inputs[2];
   bool one_low = tensor_is_scalar(low), one_high = tensor_is_scalar(high);
@@ -62,7 +62,7 @@ static bool near_kernel(KernelContext *context, Status *status) {
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-/* At a limit the gradient is still that of the value. */
+/* At a limit the gradient is still passed on. */
 const OpRegistration kOpClipByValue = {
     .name = "ClipByValue",
     .inputs = {"t: T", "clip_value_min: T", "clip_value_max: T"},

@@ -1,5 +1,4 @@
-/* Comparisons of two tensors that broadcast against each other. Nothing equals, exceeds or falls below
- * a NaN. */
+/* Comparisons of two tensors that broadcast against each other. Every comparison with NaN is false. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
@@ -22,7 +21,7 @@ static bool equality_construct(const KernelConstruction *construction, void *mem
                         status);
 }
 
-/* Tensors whose shapes do not broadcast are an error, or else not equal as a whole. */
+/* Shapes that do not broadcast are an error, or else unequal as a whole. */
 static bool equality(KernelContext *context, bool when_incompatible, Status *status) {
   const EqualityState *state = context->state;
   Tensor *out;
@@ -40,8 +39,9 @@ static bool not_equal_kernel(KernelContext *context, Status *status) {
   return equality(context, true, status);
 }
 
-/* Shapes that may differ: of the sizes the first that clash, or may clash, decide. Those give a scalar, these
- * nothing known. Two unknown sizes are taken to agree, as TensorFlow does, though they need not. */
+/* For shapes that may differ: the first sizes that clash, or may clash, decide. In the first case the result
+ * is a scalar, in the second it is unknown. Two unknown sizes count as equal, as in TensorFlow, although they
+ * may differ. */
 static bool lenient_shape(InferenceContext *c, Status *status) {
   ShapeHandle a = shape_input(c, 0), b = shape_input(c, 1);
   if (!shape_rank_known(a) || !shape_rank_known(b)) return shape_unknown_outputs(c, status);
@@ -60,7 +60,7 @@ static bool equality_shape(InferenceContext *c, Status *status) {
   return strict ? shape_broadcast_binary(c, status) : lenient_shape(c, status);
 }
 
-/* In the template: the loop NAME(op), which computes NAME(op_one)(C, C). */
+/* For the template: the loop NAME(op), which computes NAME(op_one)(C, C). */
 #define COMPARE_LOOP(op)                                                                          \
   static void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
     NAME(compare)(NAME(op##_one), a, b, out, n, still);                                           \
@@ -86,7 +86,7 @@ static void equal_string(const void *a, const void *b, void *out, int64_t n, Bro
 static void not_equal_string(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) {
   compare_strings(a, b, out, n, still, false);
 }
-/* Truth values compare as bytes; quantized numbers as the integers that they are stored as. */
+/* Bools compare as bytes; quantized numbers as the integers that they are stored as. */
 #define EQUALITY_KERNELS(f, loop)                                                        \
   TYPED_NUMBER_KERNELS(f, loop), {DT_BOOL, f, loop##_u8}, {DT_STRING, f, loop##_string}, \
       {DT_QUINT8, f, loop##_u8}, {DT_QINT8, f, loop##_i8}, {DT_QINT16, f, loop##_i16},   \

@@ -1,5 +1,5 @@
-/* Complex numbers from two real ones, and real ones from complex ones. TensorFlow has kernels only where T
- * and Tout are equally wide; here all are. */
+/* Complex numbers from real ones, and real ones from complex ones. TensorFlow has kernels only for T and Tout
+ * of the same width; here all combinations exist. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
@@ -12,7 +12,7 @@ typedef struct PartJob {
   Part part;
   const void *x;
   void *out;
-  bool wide; /* double, not float */
+  bool wide; /* double or float */
 } PartJob;
 
 ALWAYS_INLINE double part_of(Part part, double _Complex z) {
@@ -98,8 +98,8 @@ const OpRegistration kOpAngle = {
     .kernels = {COMPLEX_KERNELS(part_kernel, &kAngle)},
 };
 
-/* The direction of x, which is written out here: Sign has a gradient of zero, as in TensorFlow. Zero where x
- * is. */
+/* The direction of x, which is computed here because the gradient of Sign is zero, as in TensorFlow. Zero
+ * where x is zero. */
 const OpRegistration kOpComplexAbs = {
     .name = "ComplexAbs",
     .inputs = {"x: T"},

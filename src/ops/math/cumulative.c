@@ -1,4 +1,4 @@
-/* Running sums and products along an axis. */
+/* Cumulative sums and products along an axis. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -7,7 +7,7 @@ typedef struct ScanState {
   bool exclusive, reverse;
 } ScanState;
 
-/* A tensor of [outer, length, inner]; a column is what has one outer and one inner index. */
+/* A tensor of [outer, length, inner]; a column has one outer and one inner index. */
 typedef struct ScanJob {
   const void *x;
   void *out;
@@ -52,8 +52,8 @@ static bool scan_kernel(KernelContext *context, Status *status) {
 
 static const char *text_of(bool value) { return value ? "true" : "false"; }
 
-/* An element goes into the sums at and behind its place, so its gradient is the sum of theirs: the scan the
- * other way around. */
+/* An element contributes to the sums at and after its position, so its gradient is the sum of theirs: the
+ * scan in reverse direction. */
 static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool exclusive, reverse;
   TRY(node_attr_bool(request->node, "exclusive", &exclusive, status));
@@ -68,9 +68,9 @@ static bool cumsum_gradient(const GradientRequest *request, StrBuf *text, Status
   return strbuf_ok(text, status);
 }
 
-/* The sum of dy times the product of the others, over the places where x goes in. Nothing is divided by zero,
- * nor is TensorFlow's zero taken where x is zero: with zeros taken to be 1 the products are y, and those that
- * count have no zero in them, or x as the only one. */
+/* The sum of dy times the product of the other factors, over the positions to which x contributes. Nothing is
+ * divided by zero, and the result is correct at x = 0, where TensorFlow gives zero: with zeros replaced by 1
+ * the products are y, and the relevant ones have no zero factor, or x as the only one. */
 static bool cumprod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool exclusive, reverse;
   DataType type;

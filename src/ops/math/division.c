@@ -7,7 +7,7 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 
-/* Integers have no quotient by zero; nobody divides where there is no dividend. */
+/* Integers cannot be divided by zero; without a dividend nothing is divided. */
 static bool divide_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
   if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && elementwise_has_zero(y)) {
@@ -24,7 +24,7 @@ static bool divide_kernel(KernelContext *context, Status *status) {
   "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, " \
   "complex128}"
 
-/* Of integers the quotient is truncated. */
+/* Integer quotients are truncated. */
 CONJUGATE_GRADIENT(div_gradient, BROADCAST_GRADIENT("Div", "gx:z:0", "gy:y:0",
                                                     "  gx = Div[T=$T](dz, ~y)\n"
                                                     "  quotient = Div[T=$T](~x, ~y)\n"
@@ -67,7 +67,7 @@ const OpRegistration kOpTruncateDiv = {
                 TYPED_UNSIGNED_KERNELS(divide_kernel, truncate_div)},
 };
 
-/* The remainder is x - y * quotient, with a quotient that does not change between its jumps. */
+/* The remainder is x - y * quotient, where the quotient is piecewise constant. */
 #define REMAINDER_GRADIENT(op, division)                       \
   BROADCAST_GRADIENT(op, "dz", "gy:y:0",                       \
                      "  quotient = " division                  \
@@ -88,7 +88,7 @@ const OpRegistration kOpFloorMod = {
                 TYPED_UNSIGNED_KERNELS(divide_kernel, floor_mod)},
 };
 
-/* The remainder with the sign of x, under two names. TensorFlow knows no gradients of them. */
+/* The remainder with the sign of x, under two names. TensorFlow has no gradients for them. */
 const OpRegistration kOpMod = {
     .name = "Mod",
     .inputs = {"x: T", "y: T"},
@@ -128,7 +128,7 @@ const OpRegistration kOpDivNoNan = {
                 TYPED_COMPLEX_KERNELS(broadcast_kernel, div_no_nan)},
 };
 
-/* Zero where y is zero, even if x is infinite or no number. */
+/* Zero where y is zero, even if x is infinite or NaN. */
 CONJUGATE_GRADIENT(mul_no_nan_gradient, BROADCAST_GRADIENT("MulNoNan", "gx:z:0", "gy:z:0",
                                                            "  gx = MulNoNan[T=$T](dz, ~y)\n"
                                                            "  gy = MulNoNan[T=$T](~x, dz)\n"))

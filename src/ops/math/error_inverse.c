@@ -5,15 +5,15 @@
 /* 2 / sqrt(pi) and sqrt(2) */
 static const double kSlope = 1.12837916709551257390, kRoot2 = 1.41421356237309504880;
 
-/* Halley's step for a function whose derivative is that of erf: `miss` is what it is above the value that is
- * sought. */
+/* A step of Halley's method for a function with the derivative of erf: `miss` is the function's value minus
+ * the target. */
 static double step(double y, double miss) {
   double newton = miss / (kSlope * exp(-y * y));
   return y - newton / (1 + y * newton);
 }
 
-/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. An approximation by Winitzki to three digits, and each step makes
- * them three times as many; the first steps far out make fewer. */
+/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. Starts with an approximation by Winitzki of three digits; each step
+ * triples the number of digits, except that the first steps far out gain fewer. */
 static double complement_inverse(double q) {
   double logarithm = log(q) + log(2 - q), half = 4.33 + logarithm / 2;
   double y = sqrt(sqrt(half * half - logarithm / 0.147) - half);
@@ -25,7 +25,7 @@ double error_inverse(double x) {
   double size = fabs(x);
   if (!(size < 1)) return size == 1 ? copysign((double)INFINITY, x) : (double)NAN;
   if (size >= 0.5) return copysign(complement_inverse(1 - size), x);
-  double y = x / kSlope; /* exact at 0, and not far off below 0.5 */
+  double y = x / kSlope; /* exact at 0, and close below 0.5 */
   for (int i = 0; i < 4; i++) y = step(y, erf(y) - x);
   return y;
 }

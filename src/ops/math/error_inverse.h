@@ -2,9 +2,9 @@
 #ifndef TFCORE_OPS_MATH_ERROR_INVERSE_H_
 #define TFCORE_OPS_MATH_ERROR_INVERSE_H_
 
-/* y with erf(y) = x: infinite at -1 and 1, NaN beyond. */
+/* The y with erf(y) = x: infinite at -1 and 1, NaN beyond. */
 double error_inverse(double x);
-/* y below which a normally distributed number lies with probability p: infinite at 0 and 1, NaN beyond. */
+/* The quantile of the normal distribution at probability p: infinite at 0 and 1, NaN beyond. */
 double error_normal_quantile(double p);
 
 #endif

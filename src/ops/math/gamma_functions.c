@@ -19,12 +19,12 @@ static double digamma_of_positive(double x) {
 double gamma_digamma(double x) {
   if (x > 0 || x != x) return isinf(x) ? x : digamma_of_positive(x);
   double from_pole = x - round(x);
-  if (!(fabs(from_pole) > 0)) return (double)NAN; /* the poles, and minus infinity */
+  if (!(fabs(from_pole) > 0)) return (double)NAN; /* at the poles, and at minus infinity */
   return digamma_of_positive(1 - x) - kPi / tan(kPi * from_pole);
 }
 
-/* Terms are added until Euler and Maclaurin's formula gives the rest: it wants q of at least 10, and not
- * below s. When terms die out before, that is the sum. */
+/* Adds terms until Euler and Maclaurin's formula gives the remainder, which requires q >= 10 and q >= s. If
+ * the terms become negligible earlier, that is the sum. */
 static double zeta_of_positive(double s, double q) {
   /* B(2k) / (2k)! */
   static const double kTerms[] = {1.0 / 12,
@@ -57,7 +57,7 @@ double gamma_zeta(double s, double q) {
   if (q > 0) return isinf(q) ? 0 : zeta_of_positive(s, q);
   if (q == floor(q)) return (double)INFINITY;
   if (s != floor(s)) return (double)NAN;
-  /* The terms below zero are those of two sums with their signs turned. */
+  /* The terms with negative arguments are two sums with changed signs. */
   double below = zeta_of_positive(s, ceil(q) - q) - zeta_of_positive(s, 1 - q);
   return zeta_of_positive(s, q - floor(q)) + (fmod(s, 2) == 0 ? below : -below);
 }

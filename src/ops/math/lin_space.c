@@ -1,4 +1,4 @@
-/* LinSpace: `num` numbers at equal distances, the first and last given. */
+/* LinSpace: `num` numbers at equal distances, from a given first to a given last one. */
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 

@@ -1,4 +1,4 @@
-/* Logic of tensors that broadcast against each other. */
+/* Logical ops on tensors that broadcast against each other. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"

@@ -1,4 +1,4 @@
-/* MatMul: the product of two matrices, either of them transposed first. */
+/* MatMul: the product of two matrices, each of which may be transposed. */
 #include "base/alloc.h"
 #include "blas/gemm.h"
 #include "op/node_def.h"
@@ -10,10 +10,10 @@
 
 typedef struct MatMulState {
   bool transpose_a, transpose_b;
-  void *packed_b; /* when B is a constant */
+  void *packed_b; /* if B is a constant */
 } MatMulState;
 
-/* Up to this many rows the product is faster with B as it stands than with its packed form. */
+/* Up to this number of rows the product is faster with B unpacked. */
 enum { MATMUL_FEW_ROWS = 2 };
 
 static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
@@ -74,7 +74,8 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
 static bool matmul_kernel(KernelContext *context, Status *status) {
   MatrixProduct product = {.type = context->inputs[0]->dtype};
   TRY(prepare(context, &product.args, status));
-  if (product.args.m == 0 || product.args.n == 0) return true; /* the other sizes may have any product */
+  if (product.args.m == 0 || product.args.n == 0)
+    return true; /* the product of the other sizes is arbitrary */
   if (product.args.m > MATMUL_FEW_ROWS) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
   int64_t size = matrix_product_workspace(&product);
   Buffer *workspace = NULL;
@@ -85,8 +86,8 @@ static bool matmul_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-/* A product of dy with the conjugate of the other side. TensorFlow has none of complex matrices in functional
- * form; this is what its other gradients give. */
+/* A product of dy with the conjugate of the other operand. TensorFlow has no functional gradient for complex
+ * matrices; this equals its other gradients. */
 static bool matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   StrBuf marked = {0};
   bool transposes[2], ok = false;

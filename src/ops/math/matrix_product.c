@@ -4,8 +4,8 @@
 
 #include "ops/support/half_precision.h"
 
-/* In what a type is multiplied: the parts of complex numbers as real matrices, 16-bit numbers as float and
- * int32. */
+/* The type that computes the product: real matrices for the parts of complex numbers, float and int32 for
+ * 16-bit numbers. */
 static DataType real_type(DataType type) {
   if (half_precision(type) || type == DT_COMPLEX64) return DT_FLOAT;
   if (type == DT_INT16) return DT_INT32;
@@ -21,7 +21,7 @@ static const GemmType *gemm_type(DataType real) {
   }
 }
 
-/* Elements of the planes into which A, B and C are taken apart, each a multiple of a cache line. */
+/* The sizes of the planes for the parts of A, B and C, each a multiple of a cache line. */
 typedef struct Planes {
   int64_t a, b, c, bytes;
   bool fits;
@@ -32,8 +32,8 @@ static int64_t round_up(int64_t count) { return (count + 15) / 16 * 16; }
 static Planes plan_planes(const MatrixProduct *product) {
   const GemmArgs *args = &product->args;
   int parts = dtype_is_complex(product->type) ? 2 : 1;
-  /* Each product is the size of a tensor that exists, in elements of at least 2 bytes; the planes need 8
-   * times those at most. */
+  /* Each product is the size of an existing tensor, with elements of at least 2 bytes; the planes need at
+   * most 8 times that. */
   Planes planes = {round_up(args->m * args->k), round_up(args->k * args->n), round_up(args->m * args->n), 0,
                    true};
   int64_t all, size = (int64_t)dtype_size(real_type(product->type)) * parts;
@@ -43,7 +43,7 @@ static Planes plan_planes(const MatrixProduct *product) {
   return planes;
 }
 
-/* The matrices as they stand in the planes. */
+/* Extracts the matrices into the planes. */
 static GemmArgs real_args(const MatrixProduct *product) {
   GemmArgs args = product->args;
   args.packed_b = NULL;
@@ -83,7 +83,7 @@ static void multiply_int16(const MatrixProduct *product, const Parallel *paralle
     ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
 }
 
-/* What stands at re and im holds `count` numbers of T; an imaginary part may change its sign on the way. */
+/* Combines the planes at re and im into `count` numbers of T; the sign of the imaginary part may change. */
 static void split(DataType real, const void *from, int64_t count, bool negate, void *re, void *im) {
   if (real == DT_FLOAT) {
     const float *x = from;
@@ -155,7 +155,7 @@ void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, 
   }
 }
 
-/* Such that nothing but the products' own flags transposes. */
+/* Arranged so that only the flags of the products transpose. */
 MatrixProductGradient matrix_product_gradient(int side, bool transpose_a, bool transpose_b) {
   if (side == 0) {
     return transpose_a ? (MatrixProductGradient){false, transpose_b, true}

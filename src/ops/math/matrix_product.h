@@ -1,5 +1,4 @@
-/* The product of two matrices of any type that has one: what MatMul, BatchMatMul and SparseMatMul have in
- * common. */
+/* The product of two matrices of any supported type: shared by MatMul, BatchMatMul and SparseMatMul. */
 #ifndef TFCORE_OPS_MATH_MATRIX_PRODUCT_H_
 #define TFCORE_OPS_MATH_MATRIX_PRODUCT_H_
 
@@ -9,16 +8,16 @@
 typedef struct MatrixProduct {
   DataType type; /* float, double, half, bfloat16, int16, int32, int64, complex64, complex128 */
   GemmArgs args; /* dense: lda and ldb are the lengths of rows; no bias, no activation; packed_b for float and
-                    double only */
+                  * double only */
   bool conjugate_a, conjugate_b; /* of complex matrices */
 } MatrixProduct;
 
-/* Bytes that `workspace` must hold (64-byte aligned; may be 0); -1 when int64 cannot hold that. */
+/* The size of `workspace` in bytes (64-byte aligned; may be 0); -1 when it exceeds int64. */
 int64_t matrix_product_workspace(const MatrixProduct *product);
 void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, void *workspace);
 
-/* The order in which the other side stands and what is transposed in the gradient of op(a) op(b) with respect
- * to side 0 or 1: "dy, b" and "a, dy" with the flags of its factors. */
+/* The order and the transposes of the operands in the gradient of op(a) op(b) with respect to side 0 or 1:
+ * "dy, b" or "a, dy", and the flags of its factors. */
 typedef struct MatrixProductGradient {
   bool dy_first, transpose_first, transpose_second;
 } MatrixProductGradient;

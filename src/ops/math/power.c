@@ -1,4 +1,4 @@
-/* Powers, and products with logarithms and quotients that are zero where the first factor is. */
+/* Powers, and products with logarithms and quotients that are zero if the first factor is zero. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
@@ -12,7 +12,7 @@
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-/* Integers have no powers below zero, not even those of 1. */
+/* Integers have no negative powers, not even of 1. */
 static bool power_of_integers(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
   for (int64_t i = 0; tensor_num_elements(x) > 0 && i < tensor_num_elements(y); i++) {
@@ -23,8 +23,9 @@ static bool power_of_integers(KernelContext *context, Status *status) {
   return broadcast_kernel(context, status);
 }
 
-/* By x: dz y x^(y-1), where y = 0 has the last word over 0^-1. By y: dz z log x; TensorFlow takes the
- * logarithm to be 0 where there is none, and here it is that of 1, so that its own gradient is 0 as well. */
+/* By x: dz y x^(y-1), where y = 0 takes precedence over 0^-1. By y: dz z log x. Where the logarithm does not
+ * exist, TensorFlow replaces it by 0, and this by the logarithm of 1, so that its own gradient is 0 as
+ * well. */
 #define POW_GRADIENT(has_logarithm)                                     \
   BROADCAST_GRADIENT("Pow", "gx:z:0", "gy:z:0",                         \
                      "  one = Const[dtype=$T, value=1]()\n"             \
@@ -65,7 +66,7 @@ const OpRegistration kOpPow = {
 
 #define PRODUCT_TYPES "T: {half, bfloat16, float, double, complex64, complex128}"
 
-/* `present` is 1 where x counts, 0 where it is 0. */
+/* `present` is 1 where x is not 0, else 0. */
 #define PRODUCT_GRADIENT(op, gx, gy, lines)                       \
   BROADCAST_GRADIENT(op, gx, gy,                                  \
                      "  zeros = ZerosLike[T=$T](x)\n"             \

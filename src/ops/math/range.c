@@ -4,7 +4,7 @@
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 
-/* The three numbers of a floating range, and how they are rounded. */
+/* The three numbers of a floating range, and the rounding of its type. */
 typedef struct FloatRange {
   DataType type;
   double start, limit, delta;
@@ -18,7 +18,7 @@ static double rounded(DataType type, double value) {
                                   : bfloat16_to_float(float_to_bfloat16(f)));
 }
 
-/* Number `i`, rounded as the type's own arithmetic rounds: the product first, then the sum. */
+/* Number `i`, rounded as the type's own arithmetic: the product first, then the sum. */
 static double float_at(const FloatRange *range, int64_t i) {
   double distance = rounded(range->type, rounded(range->type, (double)i) * range->delta);
   return rounded(range->type, range->start + distance);
@@ -50,7 +50,7 @@ static bool int_count(int64_t start, int64_t limit, int64_t delta, int64_t *coun
                           up ? "<=" : ">=", up ? ">" : "<", (long long)start, (long long)limit);
   }
   if (delta == 0) return status_invalid(status, "Requires delta != 0: 0");
-  /* Distances of int64s fit uint64. */
+  /* Distances between int64 values fit uint64. */
   uint64_t distance = delta > 0 ? (uint64_t)limit - (uint64_t)start : (uint64_t)start - (uint64_t)limit;
   uint64_t step = delta > 0 ? (uint64_t)delta : 0 - (uint64_t)delta;
   uint64_t size = distance / step + (distance % step != 0);
@@ -66,7 +66,7 @@ static FloatRange float_range(const Tensor *start, const Tensor *limit, const Te
                       tensor_double_at(delta, 0)};
 }
 
-/* How many numbers there are between three scalars of one type. */
+/* The number of values between three scalars of one type. */
 static bool range_count(const Tensor *start, const Tensor *limit, const Tensor *delta, int64_t *count,
                         Status *status) {
   if (dtype_is_floating(start->dtype)) {
@@ -106,7 +106,7 @@ static bool range_kernel(KernelContext *context, Status *status) {
     }
     return true;
   }
-  /* Unsigned, because the number after the last may not exist. */
+  /* Unsigned, because the number after the last one may overflow. */
   uint64_t value = (uint64_t)tensor_int_at(in[0], 0), delta = (uint64_t)tensor_int_at(in[2], 0);
   for (int64_t i = 0; i < count; i++, value += delta) {
     if (out->dtype == DT_INT32) {

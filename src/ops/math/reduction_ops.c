@@ -15,7 +15,7 @@ static bool reduction_construct(const KernelConstruction *construction, void *me
   return node_attr_bool(construction->node, "keep_dims", &((ReductionState *)memory)->keep_dims, status);
 }
 
-/* Which dimensions of `input` the axes in `indices` (any shape) name. */
+/* Marks the dimensions of `input` that the axes in `indices` (any shape) select. */
 static bool read_axes(const Tensor *input, const Tensor *indices, bool reduced[SHAPE_MAX_RANK],
                       Status *status) {
   int rank = input->shape.rank;
@@ -50,7 +50,7 @@ static bool reduction_kernel(KernelContext *context, Status *status) {
     changes = changes || (reduced[i] && size != 1);
   }
   if (!changes) {
-    /* One element each: the same values under another shape. */
+    /* Without reduction: the same values with another shape. */
     Shape shape = {0};
     bool ok = shape_set(&shape, rank, dims, status) && kernel_set_output(context, 0, input, &shape, status);
     shape_clear(&shape);
@@ -74,8 +74,8 @@ static bool begin_gradient(const NodeDef *node, const char *name, bool *keep_dim
   return node_attr_bool(node, "keep_dims", keep_dims, status);
 }
 
-/* Computes in `shape` the shape of x, and in `kept` the same with 1 along the reduced dimensions, unless the
- * result has that shape itself. An axis counted from the end is the remainder. */
+/* Computes `shape`, the shape of x, and `kept`, the same with 1 along the reduced dimensions, unless the
+ * result has that shape already. Negative axes become positive by the remainder. */
 static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Status *status) {
   DataType type;
   TRY(node_attr_type(node, "Tidx", &type, status));
@@ -95,7 +95,7 @@ static bool write_shapes(const NodeDef *node, bool keep_dims, StrBuf *text, Stat
   return true;
 }
 
-/* A value of the result's shape under the kept shape: the name by which to refer to it. */
+/* A value of the result's shape reshaped to `kept`: returns its name. */
 static const char *under_kept_shape(bool keep_dims, const char *name, const char *value, const char *reshaped,
                                     StrBuf *text) {
   if (keep_dims) return value;
@@ -108,7 +108,7 @@ static bool end_gradient(const char *dx, StrBuf *text, Status *status) {
   return strbuf_ok(text, status);
 }
 
-/* dy, spread. */
+/* dy, broadcast. */
 static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(request->node, "Sum", &keep_dims, text, status));
@@ -118,7 +118,7 @@ static bool sum_gradient(const GradientRequest *request, StrBuf *text, Status *s
   return end_gradient("dx:output:0", text, status);
 }
 
-/* dy over the number of elements of x for each of y, spread. */
+/* dy over the number of elements of x per element of y, broadcast. */
 static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(request->node, "Mean", &keep_dims, text, status));
@@ -129,8 +129,8 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
                 "  one = Const[dtype=int32, value=1]()\n"
                 "  at_least_one = Maximum[T=int32](size_y:output:0, one:output:0)\n"
                 "  ratio = FloorDiv[T=int32](size_x:output:0, at_least_one:z:0)\n"
-                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* of no elements: 0 / 0 in the next
-                                                                             derivative */
+                "  divisor = Maximum[T=int32](ratio:z:0, one:output:0)\n" /* without elements: avoids 0 / 0 in
+                                                                           * the next derivative */
                 "  count = Cast[SrcT=int32, DstT=$T](divisor:z:0)\n"
                 "  share = RealDiv[T=$T](dy, count:y:0)\n");
   const char *share = under_kept_shape(keep_dims, "share_kept", "share:z:0", "share_kept:output:0", text);
@@ -138,8 +138,8 @@ static bool mean_gradient(const GradientRequest *request, StrBuf *text, Status *
   return end_gradient("dx:output:0", text, status);
 }
 
-/* dy where x is the extreme; several extremes share it evenly. The quotient is that of the weights: of no
- * elements there are none, while dy over a count of 0 would be NaN in the next derivative. */
+/* dy where x is the extreme; several extremes share it equally. The quotient is taken of the weights: without
+ * elements there are no weights, while dy over a count of 0 would give NaN in the next derivative. */
 static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, Status *status) {
   bool keep_dims;
   TRY(begin_gradient(node, op, &keep_dims, text, status));
@@ -163,9 +163,10 @@ static bool min_gradient(const GradientRequest *request, StrBuf *text, Status *s
   return extreme_gradient(request->node, "Min", text, status);
 }
 
-/* dy times the product of the others, without a division by zero. Where no other element is zero that is the
- * product of all but zeros over this one. Where one is, it is that times the one, which is written as the sum
- * of all zeros but this one: of value zero, but not of derivative zero. */
+/* dy times the product of the other elements, without a division by zero. If no other element is zero, that
+ * is the product of all nonzero elements over this one. If another one is zero, it is that product times the
+ * other, which is written as the sum of all zero elements except this one: its value is zero, but its
+ * derivative is not. */
 static bool prod_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   StrBuf marked = {0};
   bool keep_dims, ok = false;
@@ -206,7 +207,7 @@ done:
   .shape = shape_reduction, .gradient_fn = gradient, .state_size = sizeof(ReductionState),   \
   .construct = reduction_construct
 
-/* TensorFlow 1.x allowed complex numbers, for which there never was a kernel. */
+/* TensorFlow 1.x allowed complex numbers in the op, but had no kernel for them. */
 #define ORDERED_TYPES                                                                                        \
   "float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, " \
   "qint32, "                                                                                                 \
@@ -238,7 +239,7 @@ const OpRegistration kOpMin = {
     .kernels = {REAL_KERNELS(reduction_kernel, &kMin)},
 };
 
-/* The smallest and the largest of truth values. */
+/* All and Any are the minimum and the maximum of bools. */
 #define LOGICAL_REDUCTION(kind)                                                                      \
   .inputs = {"input: bool", "reduction_indices: Tidx"}, .outputs = {"output: bool"},                 \
   .attrs = {"keep_dims: bool = false", "Tidx: {int32, int64} = DT_INT32"}, .shape = shape_reduction, \

@@ -1,4 +1,4 @@
-/* Whole numbers near floating ones, the next floating number, and tests for those that are no numbers. */
+/* Rounding, the next floating-point number, and tests for infinity and NaN. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
@@ -28,7 +28,7 @@ static bool test_kernel(KernelContext *context, Status *status) {
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-/* Integers are round already. */
+/* Integers are unchanged. */
 static bool keep(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
@@ -107,7 +107,7 @@ const OpRegistration kOpIsFinite = {
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(test_kernel, is_finite)},
 };
 
-/* It follows x at a distance that cannot be seen. */
+/* The result differs from x by a negligible distance, so it has the gradient of x. */
 const OpRegistration kOpNextAfter = {
     .name = "NextAfter",
     .inputs = {"x1: T", "x2: T"},

@@ -1,5 +1,5 @@
-/* SegmentSum, SegmentMean, SegmentProd, SegmentMin and SegmentMax: rows that lie together under the same,
- * rising, id are combined. */
+/* SegmentSum, SegmentMean, SegmentProd, SegmentMin and SegmentMax: combine the rows with equal ids, which
+ * must be sorted. */
 #include "op/op_registry.h"
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
@@ -54,7 +54,7 @@ const OpRegistration kOpSegmentSum = {
     .kernels = {NUMBER_KERNELS(segment_kernel, &kSum)},
 };
 
-/* Divided is by the rows' counts: those of segments without rows are zero. */
+/* Divides by the number of rows, which is zero for segments without rows. */
 const OpRegistration kOpSegmentMean = {
     .name = "SegmentMean",
     SEGMENT_ARGS,
@@ -72,9 +72,10 @@ const OpRegistration kOpSegmentMean = {
     .kernels = {NUMBER_KERNELS(segment_kernel, &kMean)},
 };
 
-/* dy times the product of the others, without a division by zero. Where no other element of the segment is
- * zero that is the product of all but zeros over this one. Where one is, it is that times the one, which is
- * written as the sum of all zeros but this one: of value zero, but not of derivative zero. */
+/* dy times the product of the other rows, without a division by zero. If no other row of the segment is zero,
+ * that is the product of all nonzero rows over this one. If another one is zero, it is that product times the
+ * other, which is written as the sum of all zeros except this one: its value is zero, but its derivative is
+ * not. */
 CONJUGATE_GRADIENT(
     segment_prod_gradient,
     "SegmentProdGradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n"
@@ -112,7 +113,7 @@ const OpRegistration kOpSegmentProd = {
     .kernels = {NUMBER_KERNELS(segment_kernel, &kProd)},
 };
 
-/* Several extremes of a segment share its dy evenly. */
+/* Several extremes of a segment share its dy equally. */
 #define EXTREME_GRADIENT(op)                                                                 \
   op "Gradient[T:type, Tindices:type](x:T, ids:Tindices, dy:T) -> (dx:T, dids:Tindices) {\n" \
      "  y = " op                                                                             \

@@ -11,7 +11,7 @@ enum { SEGMENT_BLOCK = 256 };
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-/* For a dtype: its loops and, as bytes, the elements that segments without entries are made of. */
+/* For a dtype: its loops and, as bytes, the elements of segments without entries. */
 typedef union SegmentElement {
   uint8_t u8;
   int8_t i8;
@@ -71,7 +71,7 @@ static SegmentLoops loops_of(DataType type) {
   }
 }
 
-/* The work of `rows` rows, of one block of columns at most. */
+/* The work of `rows` rows, for at most one block of columns. */
 static double work_of(int64_t rows, int64_t columns) {
   return (double)rows * (double)(columns < SEGMENT_BLOCK ? columns : SEGMENT_BLOCK);
 }
@@ -136,7 +136,7 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
                      : scatter->kind == SEGMENT_MAX ? &loops.lowest
                                                     : &kZero;
   ScatterJob job = {scatter, loops.scatter};
-  /* Every range looks at all ids, so there are no more ranges than threads. */
+  /* Every range reads all ids, so there are at most as many ranges as threads. */
   int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1,
           entries = scatter->count / scatter->num_segments,
           least = parallel_grain(work_of(entries + 1, scatter->columns));
@@ -146,7 +146,7 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
 bool segment_check_sorted(SegmentIds ids, int64_t count, int64_t num_segments, Status *status) {
   for (int64_t i = 0; i < count; i++) {
     int64_t id = segment_id(ids, i), next = i + 1 < count ? segment_id(ids, i + 1) : INT64_MAX;
-    if (next == id) continue; /* the last of a segment is looked at */
+    if (next == id) continue; /* only the last of a segment is checked */
     if (next < id) return status_invalid(status, "segment ids are not increasing");
     if (id < 0 || id >= num_segments) {
       return status_invalid(status,
@@ -165,7 +165,7 @@ bool segment_allocate(KernelContext *context, const Tensor *data, int covered, i
   dims[rank++] = rows;
   for (int i = covered; i < data->shape.rank; i++) dims[rank++] = shape_dim(&data->shape, i);
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, out, status));
-  /* Without rows or elements nothing is moved, and the other sizes may have any product. */
+  /* Without rows or elements there is nothing to do, and products of the other sizes may overflow. */
   int64_t elements = tensor_num_elements(*out);
   *columns = elements == 0 ? 0 : elements / rows;
   return true;

@@ -1,6 +1,5 @@
-/* Combining rows of a tensor into rows of another: what the families of segment ops have in common. A row is
- * what stands under one index of the first dimension; rows are combined in the order in which they come,
- * whatever the number of threads. */
+/* Combines rows of a tensor into rows of another: shared by the families of segment ops. A row is the slice
+ * at one index of the first dimension; rows are combined in order, whatever the number of threads. */
 #ifndef TFCORE_OPS_MATH_SEGMENT_ROWS_H_
 #define TFCORE_OPS_MATH_SEGMENT_ROWS_H_
 
@@ -29,25 +28,25 @@ static inline int64_t segment_id(SegmentIds ids, int64_t i) {
   return ids.dtype == DT_INT64 ? ((const int64_t *)ids.data)[i] : ((const int16_t *)ids.data)[i];
 }
 
-/* Sorted ids: entry i puts row rows[i] of the data (row i when rows.data is NULL) into segment ids[i]. What
- * is sorted lies together, so a segment is computed at once, 16-bit floats without rounding in between. The
- * caller has checked ids and rows. */
+/* Sorted ids: entry i adds row rows[i] of the data (row i if rows.data is NULL) to segment ids[i]. The
+ * entries of a segment are adjacent, so it is computed at once, without intermediate rounding of 16-bit
+ * floats. The caller has checked ids and rows. */
 typedef struct SegmentRuns {
   SegmentKind kind;
   const void *data;
   void *out;
   int64_t columns, num_segments, count;
   SegmentIds ids, rows;
-  const int64_t *begins; /* of each run of equal ids, and the end: segment_combine_sorted fills it in */
+  const int64_t *begins; /* of each run of equal ids, and the end: set by segment_combine_sorted */
 } SegmentRuns;
 /* Segments without entries become 1 (SEGMENT_PROD) or 0. */
 MUST_CHECK bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType type,
                                        Status *status);
 
-/* Ids in any order: the output is filled with what is neutral (for SEGMENT_MIN the highest and for
- * SEGMENT_MAX the lowest finite value), and entry i combines row rows[i] (i when rows.data is NULL), times
- * weights[rows[i]] where there are weights, into segment ids[i]. Negative ids are passed over; others were
- * checked. Of the kinds those without a division. Weights: of real floating types. */
+/* Ids in any order: the output is filled with the neutral element (for SEGMENT_MIN the highest and for
+ * SEGMENT_MAX the lowest finite value), and entry i adds row rows[i] (i if rows.data is NULL), times
+ * weights[rows[i]] if there are weights, to segment ids[i]. Negative ids are ignored; the caller has checked
+ * the others. Only for kinds without a division. Weights: of real floating types. */
 typedef struct SegmentScatter {
   SegmentKind kind;
   const void *data;
@@ -55,20 +54,20 @@ typedef struct SegmentScatter {
   int64_t columns, num_segments, count;
   SegmentIds ids, rows;
   const double *weights;
-  const void *neutral; /* an element: segment_scatter fills it in */
+  const void *neutral; /* an element: set by segment_scatter */
 } SegmentScatter;
 void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType type);
 
-/* "segment ids are not increasing" and the like: what TensorFlow says of ids that are not sorted or not in
- * [0, num_segments). */
+/* TensorFlow's errors for ids that are not sorted or not in [0, num_segments), such as "segment ids are not
+ * increasing". */
 MUST_CHECK bool segment_check_sorted(SegmentIds ids, int64_t count, int64_t num_segments, Status *status);
 
-/* Output 0 in the shape of `data`, whose first `covered` dimensions become one of size `rows`; and how many
- * elements a row has. */
+/* Allocates output 0 with the shape of `data`, whose first `covered` dimensions are replaced by one of size
+ * `rows`, and computes the number of elements of a row. */
 MUST_CHECK bool segment_allocate(KernelContext *context, const Tensor *data, int covered, int64_t rows,
                                  Tensor **out, int64_t *columns, Status *status);
 
-/* Shapes: dimension 0 becomes `rows` (NULL: it is unknown) in place of those that `covered` stands for. */
+/* Shapes: replaces the first dimensions, which `covered` represents, by `rows` (NULL: unknown). */
 MUST_CHECK bool segment_set_shape(InferenceContext *c, ShapeHandle data, int64_t covered, DimHandle rows,
                                   Status *status);
 

@@ -1,5 +1,5 @@
-/* Select: t where the condition holds, e elsewhere. The condition is as large as both, a scalar, or one value
- * per row. In SelectV2 all three broadcast. */
+/* Select: t where the condition holds, e elsewhere. The condition has the shape of both, is a scalar, or has
+ * one value per row. In SelectV2 all three broadcast. */
 #include <string.h>
 
 #include "base/copy.h"
@@ -47,7 +47,7 @@ static bool check_branches(const Tensor *t, const Tensor *e, Status *status) {
                         shape_text(&t->shape, a), shape_text(&e->shape, b));
 }
 
-/* A vector chooses rows. */
+/* A vector selects rows. */
 static bool check_rows(const Tensor *condition, const Tensor *t, const Tensor *e, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (t->shape.rank < 1)
@@ -97,8 +97,7 @@ static bool select_kernel(KernelContext *context, Status *status) {
 
 enum { CONDITION, THEN, ELSE, OPERANDS };
 
-/* Operands by dimension of the output: how far apart neighbours are, in elements; 0 where one value stands
- * for all. */
+/* Operands by dimension of the output: strides in elements; 0 where the operand is broadcast. */
 typedef struct SelectNest {
   int rank;
   int64_t dims[SHAPE_MAX_RANK];
@@ -121,7 +120,7 @@ ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS
     memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
 }
 
-/* Over the elements of the output, at the first. */
+/* Walks over the elements of the output, starting at the first. */
 static Odometer walk(const SelectNest *nest, int64_t index[SHAPE_MAX_RANK]) {
   return (Odometer){.rank = nest->rank,
                     .dims = nest->dims,
@@ -160,7 +159,7 @@ static bool choose_strings(const SelectNest *nest, Status *status) {
   return true;
 }
 
-/* The strides of one operand in the shape of all; a scalar output has one dimension of size 1 here. */
+/* The strides of one operand in the shape of the output; a scalar output has one dimension of size 1 here. */
 static void find_strides(SelectNest *nest, int k, const Shape *shape) {
   int64_t stride = 1;
   for (int i = nest->rank - 1; i >= 0; i--) {
@@ -218,7 +217,7 @@ static bool select_v2_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* Shapes of what resource handles refer to must agree as the values do. */
+/* The shapes behind resource handles must agree as the values do. */
 static bool merge_handles(InferenceContext *c, Status *status) {
   const HandleData *t = c->input_handles ? c->input_handles[1] : NULL;
   const HandleData *e = c->input_handles ? c->input_handles[2] : NULL;
@@ -250,7 +249,7 @@ static bool select_shape(InferenceContext *c, Status *status) {
     return true;
   }
   if (shape_rank(condition) == 1 && shape_rank(data) >= 1) {
-    /* One value per row: checked, but the data's shape stays as it is. */
+    /* One value per row: checked, but the data's shape is not refined. */
     DimHandle rows;
     TRY(dim_merge(c, shape_dim_of(c, data, 0), shape_dim_of(c, condition, 0), &rows, status));
     shape_set_output(c, 0, data);

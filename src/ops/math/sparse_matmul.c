@@ -1,6 +1,6 @@
-/* SparseMatMul: the product of two matrices, of float or bfloat16, one of which may be said to be mostly
- * zeros. What is said to be sparse is multiplied number by number, and zeros of it are passed over: they do
- * not even make a NaN of an infinity. */
+/* SparseMatMul: the product of two matrices of float or bfloat16, one of which may be declared mostly zero.
+ * The sparse operand is multiplied element by element, and its zeros are skipped: even zero times infinity is
+ * skipped. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -20,13 +20,13 @@ static bool sparse_matmul_construct(const KernelConstruction *construction, void
   return node_attr_bool(construction->node, "b_is_sparse", &state->b_is_sparse, status);
 }
 
-/* Elements that are not zero, row by row: those of row i stand from begins[i] to begins[i + 1]. */
+/* Nonzero elements, row by row: those of row i are from begins[i] to begins[i + 1]. */
 typedef struct SparseRows {
   int64_t *begins, *columns;
   float *values;
 } SparseRows;
 
-/* `x` is `rows` by `columns` with the strides given. */
+/* `x` is `rows` by `columns` with the given strides. */
 static void collect(const float *x, int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride,
                     SparseRows *out) {
   int64_t count = 0;
@@ -157,8 +157,8 @@ static bool sparse_matmul_kernel(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* Products of dy, which is not sparse, with the other side, which may be; rounded to bfloat16 where the side
- * is that. */
+/* Products of dy, which is not sparse, with the other operand, which may be; rounded to bfloat16 if the
+ * operand is bfloat16. */
 static bool sparse_matmul_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   static const char *const kTransposes[2] = {"transpose_a", "transpose_b"},
                            *const kSparse[2] = {"a_is_sparse", "b_is_sparse"};

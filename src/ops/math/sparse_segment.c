@@ -1,6 +1,6 @@
-/* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: of the rows that indices choose, those under
- * the same, rising, id are added; SqrtN divides by the square root of how many they are. And the gradients of
- * the latter two. */
+/* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: select rows by indices, and add those with
+ * equal ids, which must be sorted; SqrtN divides by the square root of their number. And the gradients of the
+ * latter two. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool check_inputs(const Tensor *data, const Tensor *indices, const Tensor
   return true;
 }
 
-/* With a fourth input the number of segments, which else follows from the last id. */
+/* An optional fourth input gives the number of segments, which otherwise follows from the last id. */
 static bool sparse_kernel(KernelContext *context, Status *status) {
   SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *data = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2];
@@ -53,7 +53,7 @@ static bool sparse_kernel(KernelContext *context, Status *status) {
   return segment_combine_sorted(context, &runs, data->dtype, status);
 }
 
-/* Row ids[i] of the gradient goes, divided as its segment was, to row indices[i]. Ids need not be sorted. */
+/* Adds row ids[i] of the gradient, divided as in its segment, to row indices[i]. Ids need not be sorted. */
 static bool sparse_gradient_kernel(KernelContext *context, Status *status) {
   SegmentKind kind = *(const SegmentKind *)context->data;
   const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2],
@@ -155,11 +155,11 @@ static const SegmentKind kSum = SEGMENT_SUM, kMean = SEGMENT_MEAN, kSqrtN = SEGM
 #define FLOATS "T: {bfloat16, half, float, double}"
 #define INDICES "Tidx: {int32, int64} = DT_INT32"
 #define SEGMENT_IDS "Tsegmentids: {int32, int64} = DT_INT32"
-/* What a gradient is handed on as, where there are sparse ones. */
+/* The gradient in the form for the sparse gradient ops, where these exist. */
 #define SPARSE_GRADIENT "sparse_gradient: bool = false"
 #define SIZES "Tnumsegments: {int32, int64} = DT_INT32"
 
-/* Pieces of gradient text: how many rows x has, and the signatures. */
+/* Parts of gradient text: the number of rows of x, and the signatures. */
 #define ROWS_OF_X                                                   \
   "  shape = Shape[T=$T](x)\n"                                      \
   "  start = Const[dtype=int32, value=[0]]()\n"                     \
@@ -240,7 +240,7 @@ const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
     .kernels = {FLOAT_AND_HALF_KERNELS(sparse_kernel, &kSqrtN)},
 };
 
-/* They are linear, and back goes what they are the gradient of. */
+/* They are linear, so their gradient is the op that they are the gradient of. */
 #define SPARSE_GRADIENT_BACK(op, forward)                                                                  \
   op "Gradient[T:type, Tidx:type, Tsegmentids:type](x:T, i:Tidx, s:Tsegmentids, n:int32, dy:T) -> (dx:T, " \
      "di:Tidx, ds:Tsegmentids, dn:int32) {\n" ROWS_OF_X "  dx = " forward                                  \

@@ -1,4 +1,4 @@
-/* The error function, the gamma function and what is derived from them. */
+/* The error function, the gamma function and related functions. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
@@ -55,8 +55,8 @@ const OpRegistration kOpErfc = {
     .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErfc)},
 };
 
-/* The inverses of Erf and of the normal distribution, from later op definitions. Their slopes are those of
- * the functions, inverted. */
+/* The inverses of Erf and of the normal distribution, from later op definitions. Their derivatives are the
+ * reciprocals of the functions' derivatives. */
 const OpRegistration kOpErfinv = {
     .name = "Erfinv",
     .inputs = {"x: T"},
@@ -113,7 +113,7 @@ const OpRegistration kOpLgamma = {
     .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLgamma)},
 };
 
-/* Polygamma is for float and double; the others go through float. */
+/* Polygamma is for float and double; other types are converted to float. */
 static bool digamma_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   DataType type;
   TRY(node_attr_type(request->node, "T", &type, status));
@@ -148,7 +148,7 @@ const OpRegistration kOpDigamma = {
     .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kDigamma)},
 };
 
-/* Derivative a of Digamma. Between whole a there is nothing, so by a there is no gradient. */
+/* Derivative a of Digamma. It is defined only for integer a, so there is no gradient by a. */
 const OpRegistration kOpPolygamma = {
     .name = "Polygamma",
     .inputs = {"a: T", "x: T"},

@@ -1,5 +1,5 @@
-/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels leave out some types of the op
- * definitions; here only the integers are missing, of which no result would be one. */
+/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels omit some types of the op
+ * definitions; here only integers are missing, whose results are not integers. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
@@ -9,7 +9,7 @@
 #include "ops/support/elementwise.h"
 #include "simd/vector_math.h"
 
-/* The C library of wasm gives numbers for some arguments below 1. */
+/* wasm's C library returns numbers for some arguments below 1. */
 static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
 
 #define TEMPLATE "ops/math/trigonometry.inc"
@@ -31,7 +31,7 @@ static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop
 #define ALL_FLOATING(function) \
   { FLOAT_AND_HALF_KERNELS(elementwise_function, function), COMPLEX_KERNELS(elementwise_function, function) }
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
-/* TensorFlow 1.x allowed integers, for which there never was a kernel. */
+/* TensorFlow 1.x allowed integers in the op, but had no kernel for them. */
 #define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
 
 CONJUGATE_GRADIENT(sin_gradient,
@@ -174,7 +174,7 @@ const OpRegistration kOpCosh = {
     .kernels = ALL_FLOATING(&kCosh),
 };
 
-/* TensorFlow's text multiplies where the slope is 1 / cosh(y); the same with Acosh. */
+/* TensorFlow's text multiplies, although the derivative is 1 / cosh(y); the same with Acosh. */
 CONJUGATE_GRADIENT(asinh_gradient,
                    "AsinhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
                    "  y = Asinh[T=$T](~x)\n"

@@ -6,7 +6,7 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 
-/* TensorFlow looks at the number of elements first. */
+/* TensorFlow compares the number of elements first. */
 static bool slope_pair(KernelContext *context, Status *status) {
   int64_t count = tensor_num_elements(context->inputs[0]), other = tensor_num_elements(context->inputs[1]);
   if (count == other) return elementwise_pair(context, status);
@@ -65,8 +65,8 @@ const OpRegistration kOpRsqrtGrad = {
                 TYPED_COMPLEX_KERNELS(slope_pair, rsqrt_grad)},
 };
 
-/* How the three below change with y: each is dy times something less y^2. The kernel conjugates its slope, or
- * does not: then dz or dy is the one to be conjugated here. */
+/* The gradients of the three ops below by y: each is dy times something times y^2. If the kernel conjugates
+ * its slope, dz is conjugated here, else dy. */
 #define MINUS_TWO_Y_DY(dz, dy)                       \
   "  factor = Const[dtype=$T, value=-2]()\n"         \
   "  slope = Mul[T=$T](" dy                          \

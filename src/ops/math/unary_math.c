@@ -1,4 +1,4 @@
-/* Functions of one tensor, element by element. */
+/* Element-wise functions of one tensor. */
 #include "op/op_registry.h"
 #include "ops/support/complex_math.h"
 #include "ops/support/complex_quotient.h"
@@ -62,7 +62,7 @@ const OpRegistration kOpAbs = {
                 TYPED_INT_KERNELS(elementwise_unary, abs), SIGNED_KERNELS(elementwise_unary, abs)},
 };
 
-/* Of a NaN it is NaN. Flat everywhere, so its gradient is zero. */
+/* NaN for NaN. Constant everywhere else, so its gradient is zero. */
 const OpRegistration kOpSign = {
     .name = "Sign",
     .inputs = {"x: T"},

@@ -1,5 +1,5 @@
-/* UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin and UnsortedSegmentMax: rows under the same id,
- * in any order, are combined; those under a negative one are dropped. */
+/* UnsortedSegmentSum, UnsortedSegmentProd, UnsortedSegmentMin and UnsortedSegmentMax: combine the rows with
+ * equal ids, in any order; rows with negative ids are dropped. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/support/conjugate.h"
@@ -45,7 +45,7 @@ static bool unsorted_kernel(KernelContext *context, Status *status) {
                           (long long)scatter.num_segments);
   }
   int64_t checked =
-      tensor_num_elements(data) > 0 ? scatter.count : 0; /* of rows without elements the ids do not matter */
+      tensor_num_elements(data) > 0 ? scatter.count : 0; /* ids of rows without elements are not checked */
   for (int64_t i = 0; i < checked; i++) {
     int64_t id = segment_id(scatter.ids, i);
     if (id >= scatter.num_segments) return out_of_range(ids, i, id, scatter.num_segments, status);
@@ -75,8 +75,8 @@ static bool unsorted_shape(InferenceContext *c, Status *status) {
 #define NUM_SEGMENTS "Tnumsegments: {int32, int64} = DT_INT32"
 #define INDEX_ATTRS "Tindices: {int32, int64}", NUM_SEGMENTS
 
-/* Pieces of gradient text. Ids are flattened first; with negative ones goes some row, which is dropped at the
- * end. */
+/* Parts of gradient text. Ids are flattened first; negative ids select an arbitrary row, which is dropped at
+ * the end. */
 #define GRADIENT_ROWS(type, ids)                  \
   "  vector = Const[dtype=int32, value=[-1]]()\n" \
   "  zero = Const[dtype=" type                    \
@@ -159,8 +159,8 @@ const OpRegistration kOpUnsortedSegmentProd = {
     .kernels = {NUMBER_KERNELS(unsorted_kernel, &kProd)},
 };
 
-/* Several extremes of a segment share its dy evenly. What goes with a negative id may have no extremes to
- * share with. */
+/* Several extremes of a segment share its dy equally. A row with a negative id may have no extremes to share
+ * with. */
 #define EXTREME_GRADIENT(op) \
   BEGIN_GRADIENT(op)         \
   X_ROWS("x")                \

@@ -1,4 +1,4 @@
-/* The activations of neural networks, and the gradient ops of those that have one of their own. */
+/* The activations of neural networks, and the gradient ops of those that have one. */
 #include "op/op_registry.h"
 #include "ops/support/complex_math.h"
 #include "ops/support/conjugate.h"
@@ -52,7 +52,8 @@ const OpRegistration kOpSigmoid = {
                 COMPLEX_KERNELS(elementwise_function, &kSigmoid)},
 };
 
-/* Its gradient looks at the result, which is positive where the input is: then the input need not be kept. */
+/* The gradient uses the result, which is positive where the input is positive, so the input need not be kept.
+ */
 const OpRegistration kOpRelu = {
     .name = "Relu",
     .inputs = {"features: T"},

@@ -6,8 +6,9 @@
  *
  * In inference the two means are left out.
  *
- * Version 1 is of floats alone, in 2 and 3 images may be of 16-bit floats, and 3 knows five dimensions and
- * has a third reserve space, in which there is nothing here. */
+ * Version 1 is for float only. In versions 2 and 3 images may be of 16-bit floats. Version 3 allows five
+ * dimensions and has a third reserve space, which is empty here.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -23,8 +24,8 @@ typedef struct BatchNormState {
   bool channels_first, training;
   int rank; /* of images */
   float epsilon;
-  float factor; /* exponential_avg_factor: how much of the outputs for averages the batch is, in training;
-                   else 1 */
+  float factor; /* exponential_avg_factor: the weight of the batch in the outputs for averages, in training;
+                 * else 1 */
 } BatchNormState;
 
 static bool read_attrs(const NodeDef *node, BatchNormState *state, Status *status) {
@@ -84,7 +85,7 @@ static bool check_channels(const Tensor *tensor, const char *name, const Channel
 
 /* --- kernels --- */
 
-/* Room for `vectors` values per channel, then the workspace of the sums. */
+/* Space for `vectors` values per channel, then the workspace of the sums. */
 static Buffer *make_room(KernelContext *context, const ChannelNormSizes *sizes, int vectors, void **workspace,
                          Status *status) {
   int64_t size, sums = channel_norm_workspace(sizes);
@@ -102,8 +103,8 @@ static void fill(Tensor *tensor, float value) {
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) tensor_f32(tensor)[i] = value;
 }
 
-/* Outputs 1 to 4: mean and variance for whoever averages them, or averaged already with those given, and what
- * the gradient wants to know. */
+/* Outputs 1 to 4: mean and variance, or moving averages of them with the given ones, and the values for the
+ * gradient. */
 enum { Y, BATCH_MEAN, BATCH_VARIANCE, SAVED_MEAN, SAVED_VARIANCE, NOTHING };
 
 /* values = (1 - factor) * before + factor * values */
@@ -250,14 +251,14 @@ static bool batch_norm_grad(KernelContext *context, Status *status) {
 
 /* --- gradients --- */
 
-/* What texts are made of. */
+/* Parts of gradient texts. */
 typedef struct Writing {
   BatchNormState attrs;
-  /* the axes that are summed over; the shape of a vector that stands along the channels */
+  /* the axes to sum over; the shape of a vector along the channels */
   const char *axes, *wide;
-  bool half; /* images are of 16-bit floats: computed in float */
+  bool half; /* images have 16-bit floats, and are computed in float */
   const char *version, *passed;
-  bool third; /* of the reserve spaces */
+  bool third; /* the third reserve space */
 } Writing;
 
 static bool begin_writing(const NodeDef *node, Writing *w, Status *status) {
@@ -286,8 +287,8 @@ static void write_head(const Writing *w, const char *name, StrBuf *text) {
                 w->version, *w->version == '\0' ? "" : "U:type, ");
 }
 
-/* z = op(a, b) on floats; an image from 16-bit floats, and back; a vector along the channels; a sum of an
- * image over all but channels. */
+/* z = op(a, b) on floats; an image converted from 16-bit floats, and back; a vector along the channels; a sum
+ * of an image over all axes except channels. */
 static void write_op(StrBuf *text, const char *z, const char *op, const char *a, const char *b) {
   strbuf_printf(text, "  %s = %s[T=float](%s, %s)\n", z, op, a, b);
 }
@@ -334,9 +335,9 @@ static void write_common(const Writing *w, StrBuf *text, const char *mean, const
   write_op(text, "xc", "Sub", image_output(w, "xf:y:0", "xf:output:0"), "mean_wide:output:0");
 }
 
-/* In training y, and so dx, depends on mean and variance of the batch; gradients arrive at those outputs too,
- * from the gradient of the gradient for one. TensorFlow lets none flow into a mean and a variance that are
- * given. */
+/* In training y, and so dx, depends on mean and variance of the batch. Gradients may arrive at those outputs
+ * too, for example from the gradient of the gradient. TensorFlow passes no gradient into a given mean and
+ * variance. */
 static bool batch_norm_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   Writing w;
   TRY(begin_writing(request->node, &w, status));
@@ -404,7 +405,8 @@ static bool batch_norm_gradient(const GradientRequest *request, StrBuf *text, St
  *   dvariance = -i^2 / 2 (scale dscale + (q i - 2 scale i^3 S(p xc) / n) S(g xc))
  *
  * In inference everything with 1 / n is zero. TensorFlow has the same for a mean and a variance that are
- * those of x. */
+ * those of x.
+ */
 static bool batch_norm_grad_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   Writing w;
   TRY(begin_writing(request->node, &w, status));

@@ -1,4 +1,4 @@
-/* BiasAdd: one value per channel added to a tensor of any rank, and the sum that is its gradient. */
+/* BiasAdd: adds one value per channel to a tensor of any rank; its gradient is a sum. */
 #include <string.h>
 
 #include "blas/bias.h"
@@ -68,7 +68,7 @@ static bool bias_add(KernelContext *context, Status *status) {
   return true;
 }
 
-/* The same as a broadcasting sum. Its data is a BinaryLoop. */
+/* The same as a broadcast addition. The data is a BinaryLoop. */
 static bool bias_add_broadcast(KernelContext *context, Status *status) {
   int64_t dims[3];
   Tensor *out;

@@ -1,4 +1,4 @@
-/* Conv2D and the two products that are its gradients, and each other's. */
+/* Conv2D and the two products that are its gradients; all three are gradients of one another. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,10 +12,10 @@
 
 typedef struct ConvState {
   WindowAttrs attrs;
-  void *packed; /* the filter of Conv2D as a packed matrix, when it is a constant */
+  void *packed; /* the packed filter of Conv2D, if it is a constant */
 } ConvState;
 
-/* Up to this many windows a product is faster with the filter as it stands. */
+/* Up to this number of windows a product is faster with the filter unpacked. */
 enum { CONV_FEW_WINDOWS = 2 };
 
 static bool conv_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -35,8 +35,8 @@ static bool conv2d_construct(const KernelConstruction *construction, void *memor
 
 static void conv2d_destroy(void *memory) { mem_free(((ConvState *)memory)->packed); }
 
-/* The shapes of input, filter and output agree, in TensorFlow's words; `grad` is that of the output, or
- * NULL. */
+/* Checks the shapes of input, filter and output, with errors in TensorFlow's words; `grad` has the output's
+ * shape, or is NULL. */
 static bool place_windows(const ConvState *state, const char *name, const int64_t *input,
                           const int64_t *filter, const int64_t *grad, Conv *conv, Status *status) {
   ImageSizes sizes = image_sizes(input, state->attrs.channels_first);
@@ -198,7 +198,7 @@ static bool shape_backprop_filter(InferenceContext *c, Status *status) {
   return shape_unchanged_with_rank(c, shape, 4, status);
 }
 
-/* The attrs of all three: dilations, paddings and format hold for the gradients too. */
+/* The attrs of all three: dilations, paddings and format apply to the gradients too. */
 #define DECLARED                                                                                   \
   "[T:{half, bfloat16, float, double}, strides:list(int), use_cudnn_on_gpu:bool, padding:string, " \
   "explicit_paddings:list(int),"                                                                   \

@@ -1,5 +1,4 @@
-/* Softmax cross-entropy: the loss of each row of logits against a class or a distribution, and on the way its
- * derivative. */
+/* Softmax cross-entropy: the loss of each row of logits for a class or a distribution, and its derivative. */
 #include <string.h>
 
 #include "blas/softmax.h"
@@ -10,7 +9,7 @@
 
 /* --- kernels --- */
 
-/* Logits, labels (of the same type, or int64 classes) and results in the type that the loops compute in. */
+/* Logits, labels (of the same type, or int64 classes) and results in the type of the loops. */
 typedef struct Loss {
   int64_t rows, columns;
   const void *logits, *labels;
@@ -64,7 +63,7 @@ static bool allocate_results(KernelContext *context, int input, Loss *l, Status 
   return true;
 }
 
-/* Classes as int64; refuses those that are none. */
+/* Reads classes as int64 and rejects invalid ones. */
 static bool read_labels(const Tensor *labels, int64_t classes, int64_t *to, Status *status) {
   int64_t count = tensor_num_elements(labels);
   for (int64_t i = 0; i < count; i++) {
@@ -120,7 +119,7 @@ static bool sparse_cross_entropy(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* Repeats rows and columns of a matrix (or vector) as broadcasting to rows x columns asks. */
+/* Repeats rows and columns of a matrix (or vector) to broadcast it to rows x columns. */
 static void spread(const Tensor *from, int64_t rows, int64_t columns, char *to) {
   size_t size = dtype_size(from->dtype);
   int rank = from->shape.rank;
@@ -194,8 +193,8 @@ static bool sparse_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* TensorFlow takes a size of 1 beside an unknown one for 1; but the unknown one may be larger and
- * broadcast. */
+/* TensorFlow takes a size of 1 beside an unknown one as 1, but the unknown one may be larger and broadcast.
+ */
 static bool keep_broadcast_open(InferenceContext *c, int d, ShapeHandle *both, Status *status) {
   DimHandle size = shape_dim_of(c, *both, d);
   if (!dim_known(size) || dim_value(size) != 1) return true;
@@ -211,7 +210,7 @@ static bool dense_shape(InferenceContext *c, Status *status) {
   ShapeHandle both, loss;
   Status differs;
   status_init(&differs);
-  /* Matrices that are equal; what is no matrix or differs may broadcast. */
+  /* Equal matrices; for other ranks or unequal shapes the op may broadcast. */
   bool equal = shape_with_rank(c, shape_input(c, 0), 2, &both, &differs) &&
                shape_merge(c, both, shape_input(c, 1), &both, &differs);
   if (differs.code == CODE_RESOURCE_EXHAUSTED) return status_oom(status, "shape inference");

@@ -1,5 +1,5 @@
-/* DepthwiseConv2dNative and its two gradients. Filters of several outputs per channel run as filters of one,
- * on an image in which each channel is repeated so many times. */
+/* DepthwiseConv2dNative and its two gradients. A filter with several outputs per channel runs as one with a
+ * single output, on an image in which each channel is repeated. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static bool depthwise_construct(const KernelConstruction *construction, void *me
 
 typedef struct Repeat {
   int64_t channels, times;
-  bool wide; /* double, else float */
+  bool wide; /* double or float */
   const void *from;
   void *to;
 } Repeat;
@@ -49,7 +49,7 @@ static void sum_pixels(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Room for `pixels` with the channels of `r`, repeated. */
+/* Allocates `pixels` with the repeated channels of `r`. */
 static Buffer *repeated_pixels(KernelContext *context, const Repeat *r, int64_t pixels, Status *status) {
   int64_t size;
   if (__builtin_mul_overflow(pixels, r->channels * r->times, &size) ||
@@ -121,7 +121,7 @@ static bool place_windows(const DepthwiseState *state, const int64_t *input, con
   return window_place(&state->attrs, &sizes, filter, conv->axis, status);
 }
 
-/* The gradient that arrives has the output's shape. */
+/* The incoming gradient must have the output's shape. */
 static bool check_gradient(const DepthwiseState *state, const char *name, const Conv *conv,
                            const Tensor *grad, Status *status) {
   static const char *const kAxes[] = {"rows", "cols"};
@@ -157,7 +157,7 @@ static bool depthwise(KernelContext *context, Status *status) {
   return compute(context, CONV_FORWARD, &conv, out, status);
 }
 
-/* A shape of four sizes given as a tensor. */
+/* Reads a shape of four sizes from a tensor. */
 static bool read_sizes(const Tensor *sizes, const char *name, const char *of, int64_t dims[4],
                        Status *status) {
   if (sizes->shape.rank != 1 || tensor_num_elements(sizes) != 4)

@@ -7,7 +7,7 @@
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
 #include "simd/each_type.inc"
 
-/* Its data makes one element of `count`. */
+/* The data reduces `count` elements to one. */
 static bool l2_loss(KernelContext *context, Status *status) {
   const Tensor *input = context->inputs[0];
   Tensor *out;

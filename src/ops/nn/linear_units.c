@@ -1,11 +1,11 @@
-/* Activations that are lines, or become lines at a distance, and their gradient ops. */
+/* Activations that are piecewise linear or asymptotically linear, and their gradient ops. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 #include "simd/vector_math.h"
 
-/* dy where x is positive, else alpha * dy; LeakyRelu itself is that of x and x. `out` may be any of them. */
+/* dy where x is positive, else alpha * dy; LeakyRelu itself is the case dy = x. `out` may be any of them. */
 typedef struct LeakyJob {
   const void *dy, *x;
   void *out;
@@ -104,7 +104,7 @@ const OpRegistration kOpSoftsign = {
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, softsign)},
 };
 
-/* dy / (1 + |x|)^2, and by x that is -2 sign(x) / (1 + |x|) of it */
+/* dy / (1 + |x|)^2; the derivative by x is that times -2 sign(x) / (1 + |x|) */
 const OpRegistration kOpSoftsignGrad = {
     .name = "SoftsignGrad",
     .inputs = {"gradients: T", "features: T"},
@@ -128,8 +128,8 @@ const OpRegistration kOpSoftsignGrad = {
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_pair, softsign_grad)},
 };
 
-/* How a gradient op changes that takes the result y and is dy * (y + something) below zero: by dy as itself,
- * by y as dy there. */
+/* The gradients of a gradient op that takes the result y and is dy * (y + something) below zero: by dy the op
+ * itself, by y dy in that range. */
 #define GRADIENT_BY_RESULT(op)                                                          \
   op "Gradient[T:type](gradients:T, outputs:T, dy:T) -> (dgradients:T, doutputs:T) {\n" \
      "  dgradients = " op                                                               \

@@ -30,15 +30,15 @@ static bool lrn_construct(const KernelConstruction *construction, void *memory, 
          status_invalid(status, "depth_radius = %" PRId64 " must not be negative", state->radius);
 }
 
-/* Lines of channels, one for each pixel; y and dy are those of the gradient, else NULL. */
+/* Rows of channels, one for each pixel; y and dy are those of the gradient, else NULL. */
 typedef struct LrnRun {
   const LrnState *state;
   int64_t channels;
   const float *x, *y, *dy;
-  float *result, *scratch; /* scratch: two lines for each pixel */
+  float *result, *scratch; /* scratch: two rows per pixel */
 } LrnRun;
 
-/* to[c] = sum of from[j] over |j - c| <= radius, one distance after the other: each is a sum of vectors. */
+/* to[c] = sum of from[j] over |j - c| <= radius, distance by distance: each is an addition of vectors. */
 static void sum_neighbours(const float *from, int64_t channels, int64_t radius, float *to) {
   if (radius > channels) radius = channels;
   for (int64_t c = 0; c < channels; c++) to[c] = from[c];
@@ -48,7 +48,7 @@ static void sum_neighbours(const float *from, int64_t channels, int64_t radius, 
   }
 }
 
-/* s^-beta; the usual exponents are roots. */
+/* s^-beta; the usual exponents use roots. */
 static float shrink(float s, float beta) {
   if (beta == 1) return 1 / s;
   if (beta == 0.5f) return 1 / sqrtf(s);
@@ -160,12 +160,13 @@ const OpRegistration kOpLRN = {
     .kernels = {{DT_FLOAT, lrn}, HALF_KERNELS(lrn)},
 };
 
-/* With v, u, w the sums over neighbours of g * y / s, d * x and ds, where d is the gradient that arrives:
+/* With v, u, w the sums over neighbours of g * y / s, d * x and ds, where d is the incoming gradient:
  *
  *   dg = d * s^-beta - k * y * u / s,   dy = -k * g * u / s,   k = 2 * alpha * beta
  *   ds = (-beta * d * g * s^-beta + k * g * y * u / s) / s,   dx = 2 * alpha * x * w - k * d * v
  *
- * The sums are products with a matrix of ones around its diagonal. TensorFlow has no such gradient. */
+ * The sums are products with a matrix of ones around its diagonal. TensorFlow has no gradient here.
+ */
 #define SUM_OF_NEIGHBOURS(name, of)                                            \
   "  " name "_rows = Reshape[T=$T, Tshape=int32](" of                          \
   ", matrix:output:0)\n"                                                       \

@@ -1,6 +1,6 @@
-/* MaxPoolWithArgmax: the largest elements of windows, and where they stand: (row * columns + column) *
- * channels + channel, counted from the first image or from each element's own. Its gradient puts numbers
- * there, and the gradient of that gets them from there. */
+/* MaxPoolWithArgmax: the maxima of windows and their positions: (row * columns + column) * channels +
+ * channel, counted from the first image or within each image. Its gradient scatters to these positions, and
+ * the gradient of that gathers from them. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,22 +26,22 @@ static bool argmax_construct(const KernelConstruction *construction, void *memor
   return node_attr_bool(construction->node, "include_batch_in_index", &state->include_batch, status);
 }
 
-/* --- what the loops see --- */
+/* --- jobs of the loops --- */
 
 typedef struct Argmax {
   WindowView rows, columns;
   int64_t channels, image, pooled; /* image and pooled: elements of one image before and after pooling */
   bool include_batch, wide;        /* wide: indices are int64, else int32 */
-  const void *input;               /* the image, or what arrives */
+  const void *input;               /* the image, or the incoming gradient */
   void *indices, *result;
 } Argmax;
 
-/* Ranges are of lines, or of images. */
+/* Ranges count rows, or images. */
 typedef struct ArgmaxLoops {
   ParallelBody *lines, *scatter, *gather;
 } ArgmaxLoops;
 
-/* Channels whose maxima are looked for together. */
+/* The number of channels whose maxima are computed together. */
 enum { ARGMAX_GROUP = 32 };
 
 static inline void write_index(const Argmax *p, const PoolWindow *w, int64_t image, int64_t pixel,
@@ -54,7 +54,7 @@ static inline void write_index(const Argmax *p, const PoolWindow *w, int64_t ima
   else ((int32_t *)p->indices)[to] = (int32_t)index;
 }
 
-/* From the first image, whatever is stored. */
+/* Counted from the first image, whatever is stored. */
 static inline int64_t read_index(const Argmax *p, int64_t i) {
   int64_t index = p->wide ? ((const int64_t *)p->indices)[i] : ((const int32_t *)p->indices)[i];
   return p->include_batch ? index : index + i / p->pooled * p->image;
@@ -75,7 +75,7 @@ static const ArgmaxLoops *loops_of(DataType type) {
     case DT_UINT16: return &kArgmaxLoops_u16;
     case DT_UINT32: return &kArgmaxLoops_u32;
     case DT_UINT64: return &kArgmaxLoops_u64;
-    default: return &kArgmaxLoops_f32; /* of 16-bit floats, too */
+    default: return &kArgmaxLoops_f32; /* also for 16-bit floats */
   }
 }
 
@@ -127,7 +127,7 @@ static bool max_pool_with_argmax(KernelContext *context, Status *status) {
   return ok;
 }
 
-/* Every index leads into its own image. */
+/* Checks that every index is inside its image. */
 static bool check_indices(const Argmax *args, int64_t batch, Status *status) {
   for (int64_t i = 0; i < batch * args->pooled; i++) {
     int64_t first = i / args->pooled * args->image, at;
@@ -141,7 +141,7 @@ static bool check_indices(const Argmax *args, int64_t batch, Status *status) {
   return true;
 }
 
-/* Inputs: the image, what arrives, the indices. `second`: the gradient of the gradient. */
+/* Inputs: the image, the incoming gradient, the indices. `second`: the gradient of the gradient. */
 static bool max_pool_argmax_grad(KernelContext *context, bool second, Status *status) {
   const Tensor *input = context->inputs[0], *grad = context->inputs[1], *indices = context->inputs[2];
   int64_t dims[4];
@@ -249,7 +249,7 @@ const OpRegistration kOpMaxPoolGradWithArgmax = {
     .kernels = {INT_KERNELS(max_pool_grad_with_argmax)},
 };
 
-/* TensorFlow has this kernel on GPUs only. */
+/* TensorFlow has this kernel only on GPUs. */
 const OpRegistration kOpMaxPoolGradGradWithArgmax = {
     .name = "MaxPoolGradGradWithArgmax",
     .inputs = {"input: T", "grad: T", "argmax: Targmax"},

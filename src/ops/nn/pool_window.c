@@ -41,7 +41,7 @@ static bool input_four(const Tensor *tensor, const char *noun, int64_t values[4]
   return true;
 }
 
-/* Every window sees something of the image. */
+/* Every window overlaps the image. */
 static bool check_pads(const PoolRun *run, const int64_t window[WINDOW_AXES], Status *status) {
   static const char *const kSides[WINDOW_AXES][2] = {{"Top", "Bottom"}, {"Left", "Right"}};
   for (int k = 0; k < WINDOW_AXES; k++) {

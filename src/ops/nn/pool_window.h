@@ -1,4 +1,4 @@
-/* How kernels of pooling begin: their attrs, and where windows lie on an image. */
+/* Shared by the pooling kernels: their attrs, and the positions of windows on an image. */
 #ifndef TFCORE_OPS_NN_POOL_WINDOW_H_
 #define TFCORE_OPS_NN_POOL_WINDOW_H_
 
@@ -10,7 +10,7 @@ typedef struct PoolState {
   bool by_inputs; /* the last two inputs are ksize and strides */
 } PoolState;
 
-/* Is a construct function, of kernels whose state is or begins with a PoolState. */
+/* A construct function for kernels whose state is or begins with a PoolState. */
 bool pool_construct(const KernelConstruction *construction, void *memory, Status *status);
 
 typedef struct PoolRun {
@@ -27,7 +27,7 @@ MUST_CHECK bool pool_begin(KernelContext *context, const int64_t *dims, PoolRun 
 MUST_CHECK bool pool_check_shape(const Tensor *tensor, const char *name, const ImageSizes *sizes,
                                  bool channels_first, Status *status);
 
-/* The elements of the image that one window covers. */
+/* The elements of the image in one window. */
 typedef struct PoolWindow {
   int64_t row_begin, row_end, column_begin, column_end, count;
 } PoolWindow;

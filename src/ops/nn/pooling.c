@@ -9,20 +9,21 @@
 #include "ops/nn/pool_window.h"
 #include "simd/simd.h"
 
-/* --- what the loops see --- */
+/* --- jobs of the loops --- */
 
 typedef struct Pool {
   WindowView rows, columns;
   int64_t channels;
-  const void *input, *grad; /* images, as far as the loop reads them */
+  const void *input, *grad; /* images, if the loop reads them */
   void *result;
 } Pool;
 
-/* Channels whose gradient is computed together: windows overlap, groups do not. */
+/* The number of channels whose gradient is computed together: windows overlap, groups of channels do not. */
 enum { POOL_GROUP = 32 };
 static int64_t pool_groups(const Pool *p) { return (p->channels + POOL_GROUP - 1) / POOL_GROUP; }
 
-/* Ranges are of the result's lines; of max_grad and avg_grad, of items: groups of channels of an image. */
+/* Ranges count rows of the result; for max_grad and avg_grad items, which are groups of channels of an image.
+ */
 typedef struct PoolLoops {
   ParallelBody *max, *avg;
 } PoolLoops;
@@ -30,7 +31,7 @@ typedef struct PoolGradLoops {
   ParallelBody *max, *max_grad, *avg;
 } PoolGradLoops;
 
-/* What TensorFlow's maximum starts from: a NaN never is it, and nothing is smaller. */
+/* The initial value of TensorFlow's maximum: smaller than everything, and not replaced by NaN. */
 #define MAX_START               \
   _Generic((T)0, float          \
            : -FLT_MAX, double   \
@@ -57,7 +58,7 @@ static const PoolLoops *loops_of(DataType type) {
     case DT_INT8: return &kPool_i8;
     case DT_INT16: return &kPool_i16;
     case DT_UINT16: return &kPool_u16;
-    default: return &kPool_f32; /* of 16-bit floats, too */
+    default: return &kPool_f32; /* also for 16-bit floats */
   }
 }
 
@@ -72,7 +73,7 @@ static const PoolGradLoops *grad_loops_of(DataType type) {
     case DT_UINT16: return &kPoolGrad_u16;
     case DT_UINT32: return &kPoolGrad_u32;
     case DT_UINT64: return &kPoolGrad_u64;
-    default: return &kPoolGrad_f32; /* of 16-bit floats, too */
+    default: return &kPoolGrad_f32; /* also for 16-bit floats */
   }
 }
 
@@ -82,13 +83,13 @@ static bool reject_depth(const PoolRun *run, const char *message, Status *status
   return run->depth == 1 || status_set(status, CODE_UNIMPLEMENTED, "%s", message);
 }
 
-/* What a loop reads; NULL: it does not. */
+/* The inputs of a loop; NULL if it does not read them. */
 typedef struct PoolInputs {
   const Tensor *input, *grad;
   const ImageSizes *grad_sizes;
 } PoolInputs;
 
-/* Runs `body` on images; `by_lines` of the result, else by items. */
+/* Runs `body` on images: over rows of the result with `by_lines`, else over items. */
 static bool run_pool(KernelContext *context, const PoolRun *run, const PoolInputs *inputs,
                      const ImageSizes *result, bool by_lines, ParallelBody *body, Tensor *out,
                      Status *status) {
@@ -116,10 +117,10 @@ done:
   return ok;
 }
 
-/* Pooling across channels: each result is a window of `depth` rows of a column of single channels. */
+/* Pooling across channels: each result is a window of `depth` rows in a column of single channels. */
 static bool pool_depth(KernelContext *context, const PoolRun *run, ParallelBody *body, Tensor *out,
                        Status *status) {
-  /* Strides leave pixels out, which no reshape says; TensorFlow has no such pooling either. */
+  /* Strides skip pixels, which a reshape cannot express; TensorFlow does not support such pooling either. */
   if (run->attrs.strides[0] != 1 || run->attrs.strides[1] != 1) {
     return status_set(status, CODE_UNIMPLEMENTED,
                       "MaxPooling supports exactly one of pooling across depth or pooling across "
@@ -247,7 +248,7 @@ static bool shape_pool_grad(InferenceContext *c, Status *status) {
   return shape_unchanged_with_rank(c, shape_input(c, 0), 4, status);
 }
 
-/* As the pooling of the same input; the gradient has the input's shape, and the output that of the result. */
+/* As for pooling the same input; the gradient has the input's shape, and the output has the result's. */
 static bool check_grad_grad(InferenceContext *c, Status *status) {
   ShapeHandle merged;
   return shape_merge(c, shape_input(c, 0), shape_input(c, 2), &merged, status) &&
@@ -273,7 +274,7 @@ static bool shape_avg_pool_grad(InferenceContext *c, Status *status) {
 
 #define DECLARED "[T:type, ksize:list(int), strides:list(int), padding:string, data_format:string]"
 #define PASSED "[T=$T, ksize=$ksize, strides=$strides, padding=$padding, data_format=$data_format]"
-/* Of MaxPool and its gradient. */
+/* For MaxPool and its gradient. */
 #define DECLARED_MAX                                                                           \
   "[T:type, ksize:list(int), strides:list(int), padding:string, explicit_paddings:list(int), " \
   "data_format:string]"

@@ -1,5 +1,5 @@
-/* TopK and TopKV2: the largest elements of every row, a row being what lies along the last dimension. InTopK
- * and InTopKV2: whether a class is among the k that are predicted. */
+/* TopK and TopKV2: the largest elements of every row along the last dimension. InTopK and InTopKV2: whether a
+ * class is among the k highest predictions. */
 #include <math.h>
 
 #include "op/node_def.h"
@@ -49,7 +49,7 @@ static bool top_k_construct(const KernelConstruction *construction, void *memory
   return node_attr_int(construction->node, "k", &((TopKState *)memory)->k, status);
 }
 
-/* Results come sorted whether `sorted` asks for it or not: any order would do then. */
+/* Results are always sorted; without `sorted` any order would be valid. */
 static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
   const Tensor *input = context->inputs[0];
   char text[SHAPE_TEXT_CAPACITY];
@@ -63,7 +63,7 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
                           (long long)columns, (long long)k);
   }
   DataType index_type = context->output_types[1];
-  int64_t most = index_type == DT_INT16 ? INT16_MAX : INT32_MAX; /* places are searched in 32 bits */
+  int64_t most = index_type == DT_INT16 ? INT16_MAX : INT32_MAX; /* positions are 32-bit */
   if (columns > most) {
     return status_invalid(status, "Second dimension of flattened input must be <= %lld, got %lld",
                           (long long)most, (long long)columns);
@@ -74,7 +74,7 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &values, status));
   TRY(kernel_allocate_output_dims(context, 1, rank, dims, &indices, status));
   if (tensor_num_elements(values) == 0) return true;
-  Buffer *narrow = NULL; /* places that are to be converted */
+  Buffer *narrow = NULL; /* positions to be converted */
   int64_t count = tensor_num_elements(values);
   if (index_type != DT_INT32 && !(narrow = kernel_scratch(context, count * (int64_t)sizeof(int32_t), status)))
     return false;
@@ -134,7 +134,7 @@ static bool top_k_v2_shape(InferenceContext *c, Status *status) {
   return top_shape(c, size, status);
 }
 
-/* dvalues goes to where the values stood: row after row, counted through from the first element. */
+/* Scatters dvalues to the positions of the values, numbered through all rows. */
 #define SCATTER_VALUES                                                                 \
   "  shape = Shape[T=$T](x)\n"                                                         \
   "  size = Size[T=$T](x)\n"                                                           \
@@ -204,8 +204,8 @@ const OpRegistration kOpTopKV2 = {
 
 /* --- InTopK --- */
 
-/* True when fewer than k classes are above the target; a row with the target out of range, or with a
- * prediction that is not finite, of those that decide, has none. */
+/* Whether fewer than k classes are above the target. False if the target is out of range, or if a prediction
+ * that was compared is not finite. */
 static bool is_in_top(const float *row, int64_t classes, int64_t target, int64_t k) {
   if (target < 0 || target >= classes || !isfinite(row[target])) return false;
   int64_t above = 0;

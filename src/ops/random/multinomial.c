@@ -1,5 +1,5 @@
-/* Drawing classes by their log-probabilities, which need not be normalised: each sample looks a uniform
- * number up in the row's cumulative sums, as TensorFlow's CPU kernel does. */
+/* Samples classes by their unnormalised log-probabilities: each sample looks up a uniform number in the row's
+ * cumulative sums, as TensorFlow's CPU kernel does. */
 #include <math.h>
 
 #include "op/op_registry.h"
@@ -25,12 +25,12 @@ enum { UNIFORMS_AT_ONCE = 256 };
 typedef struct Draw {
   const Philox *start;
   const Tensor *logits;
-  double *sums; /* a row of cumulative sums per row of logits */
+  double *sums; /* a row of cumulative sums for each row of logits */
   Tensor *out;
   int64_t classes, samples;
 } Draw;
 
-/* exp(logit - the largest), summed up; what is not finite has no weight. */
+/* Cumulative sums of exp(logit - maximum); logits that are not finite have weight zero. */
 static void sum_up(const Draw *draw, int64_t row, double *sums) {
   double largest = -INFINITY, total = 0;
   for (int64_t i = 0; i < draw->classes; i++) {
@@ -44,7 +44,7 @@ static void sum_up(const Draw *draw, int64_t row, double *sums) {
   }
 }
 
-/* How many sums are not above `value`. */
+/* The number of sums that are at most `value`. */
 static int64_t upper_bound(const double *sums, int64_t count, double value) {
   int64_t low = 0;
   for (int64_t high = count; low < high;) {
@@ -55,8 +55,8 @@ static int64_t upper_bound(const double *sums, int64_t count, double value) {
   return low;
 }
 
-/* Samples `first` to `first` + `count` of a row. The rows share one stream of numbers, so a row may begin
- * within a group of two. */
+/* Samples `first` to `first` + `count` of a row. The rows share one stream of numbers, so a row may begin in
+ * the middle of a group of two. */
 static void draw_samples(const Draw *draw, int64_t row, const double *sums, int64_t first, int64_t count) {
   double uniforms[UNIFORMS_AT_ONCE + 1];
   int64_t at = row * draw->samples + first;
@@ -102,7 +102,7 @@ static bool read_samples(const KernelContext *context, int64_t *samples, Status 
   return true;
 }
 
-/* Whether samples are wanted; the output is there then. */
+/* Whether there are samples to draw; allocates the output. */
 static bool prepare(KernelContext *context, Draw *draw, bool *wanted, Status *status) {
   draw->logits = context->inputs[0];
   TRY(read_samples(context, &draw->samples, status));
@@ -136,7 +136,7 @@ static bool multinomial(KernelContext *context, Status *status) {
   bool wanted = false;
   TRY(prepare(context, &draw, &wanted, status));
   if (!wanted) return true;
-  /* TensorFlow rounds a row's samples up to groups, counts them twice because doubles take two words, and
+  /* TensorFlow rounds a row's samples up to groups, counts them twice because doubles use two words, and
    * reserves 256 groups for each. */
   uint64_t per_row = ((uint64_t)draw.samples + 3) / 4 * 4 * 2;
   Philox start =

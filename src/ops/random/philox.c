@@ -59,7 +59,7 @@ SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
 #endif
 }
 
-/* Four groups, a generator in each lane. */
+/* Four groups, one per lane. */
 static void four_groups(const Philox generators[4], uint32_t words[16]) {
   i32x4 c[4];
   for (int i = 0; i < 4; i++) {
@@ -117,8 +117,8 @@ double philox_uniform_f64(uint32_t high, uint32_t low) {
   return value - 1.0;
 }
 
-/* Of an angle in [0, 2 pi]: Taylor series in double within pi / 4 of a multiple of pi / 2, so that the floats
- * are the nearest ones but where two are about as near. */
+/* Sine and cosine of an angle in [0, 2 pi]: Taylor series in double within pi / 4 of a multiple of pi / 2,
+ * which round to the nearest floats except in near ties. */
 static void sine_and_cosine(float angle, float *sine, float *cosine) {
   int quadrant = (int)((double)angle * (2 / kPi) + 0.5);
   double x = (double)angle - quadrant * (kPi / 2), z = x * x;

@@ -1,28 +1,28 @@
 /* Philox4x32-10: the counter-based generator behind TensorFlow's random ops (Salmon et al., "Parallel random
- * numbers: as easy as 1, 2, 3", 2011), and how TensorFlow turns its words into numbers. The same seeds give
- * the same numbers, however the work is split. */
+ * numbers: as easy as 1, 2, 3", 2011), and TensorFlow's conversions of its words to numbers. The same seeds
+ * give the same numbers, however the work is split. */
 #ifndef TFCORE_OPS_RANDOM_PHILOX_H_
 #define TFCORE_OPS_RANDOM_PHILOX_H_
 
 #include <stdint.h>
 
-/* Each value of the counter gives a group of four words. */
+/* Each counter value gives a group of four words. */
 typedef struct Philox {
   uint32_t counter[4];
   uint32_t key[2];
 } Philox;
 
-/* The state that the seeds of a random op stand for. */
+/* The state for the seeds of a random op. */
 Philox philox_seed(uint64_t seed, uint64_t seed2);
-/* The next four words. */
+/* The next group of four words. */
 void philox_next(Philox *generator, uint32_t words[4]);
-/* Leaves out `count` times four words. */
+/* Skips `count` groups. */
 void philox_skip(Philox *generator, uint64_t count);
-/* The first group of each of `count` generators, side by side in vectors: `generator`'s after skipping first,
- * first + stride, ... */
+/* The first group of each of `count` generators, one per lane: the generator after skipping first, first +
+ * stride, ... groups. */
 void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int count, uint32_t *words);
 
-/* [0, 1) from the low bits of words. */
+/* A number in [0, 1) from the low bits of words. */
 float philox_uniform_f16(uint32_t word);
 float philox_uniform_bf16(uint32_t word);
 float philox_uniform_f32(uint32_t word);

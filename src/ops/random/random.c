@@ -1,10 +1,11 @@
-/* Random numbers from a generator that is state of the node: TensorFlow's own for given seeds. */
+/* Random numbers from a generator whose state belongs to the node: for given seeds, the same numbers as
+ * TensorFlow's. */
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 #include "ops/random/random_fill.h"
 
-/* TensorFlow reserves 256 times four words for every number, whatever is used. */
+/* TensorFlow reserves 256 times four words per number, whatever is used. */
 enum { RESERVED_GROUPS = 256 };
 
 /* --- floats --- */
@@ -23,7 +24,7 @@ static bool random_floats(KernelContext *context, Status *status) {
 static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORMAL,
                                 kTruncated = RANDOM_TRUNCATED;
 
-/* What the ops that give floats have in common. */
+/* Shared by the ops that return floats. */
 #define RANDOM_FLOATS                                                                                     \
   .inputs = {"shape: T"}, .outputs = {"output: dtype"},                                                   \
   .attrs = {"seed: int = 0", "seed2: int = 0", "dtype: {half, bfloat16, float, double}",                  \
@@ -82,9 +83,9 @@ const OpRegistration kOpRandomUniformInt = {
     .kernels = {INT_KERNELS(uniform_int)},
 };
 
-/* --- the rows of a tensor in another order --- */
+/* --- RandomShuffle --- */
 
-/* The generator's words, one by one. */
+/* The generator's words as a stream. */
 typedef struct WordStream {
   Philox generator;
   uint32_t words[4];

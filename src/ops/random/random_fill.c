@@ -7,7 +7,8 @@
 #include "op/node_def.h"
 #include "ops/support/half_precision.h"
 
-/* What is computed at once, and its work. A truncated number may use as many words as 256 numbers have. */
+/* The number of groups computed at once, and its work. A truncated number may use as many words as 256
+ * numbers. */
 enum {
   BLOCK_GROUPS = 64,
   BLOCK_WORDS = 4 * BLOCK_GROUPS,
@@ -26,10 +27,10 @@ typedef struct Fill {
   uint64_t range;
 } Fill;
 
-/* How many groups hold `count` numbers. */
+/* The number of groups for `count` numbers. */
 static int groups_of(int64_t count, int group_size) { return (int)((count + group_size - 1) / group_size); }
 
-/* --- float, half and bfloat16: four numbers a group --- */
+/* --- float, half and bfloat16: four numbers per group --- */
 
 static void uniform_f32(const Fill *fill, const uint32_t *words, int64_t count, float *out) {
   if (fill->type == DT_HALF) {
@@ -41,7 +42,7 @@ static void uniform_f32(const Fill *fill, const uint32_t *words, int64_t count, 
   }
 }
 
-/* Goes on from the group's first words until there are four numbers. */
+/* Continues from the group's first words until there are four numbers. */
 static void truncated_group_f32(Philox generator, const uint32_t first[4], float *out) {
   uint32_t words[4];
   memcpy(words, first, sizeof words);
@@ -58,7 +59,7 @@ static void truncated_group_f32(Philox generator, const uint32_t first[4], float
   }
 }
 
-/* `out` has room for whole groups. */
+/* `out` has space for whole groups. */
 static void block_f32(const Fill *fill, int64_t group, int64_t count, float *out) {
   uint32_t words[BLOCK_WORDS];
   int groups = groups_of(count, 4);
@@ -97,7 +98,7 @@ static void fill_f32(void *argument, int64_t begin, int64_t end) {
   }
 }
 
-/* --- double: two numbers a group --- */
+/* --- double: two numbers per group --- */
 
 static void truncated_group_f64(Philox generator, const uint32_t first[4], double *out) {
   uint32_t words[4];
@@ -223,8 +224,8 @@ Philox random_state_reserve(RandomState *state, uint64_t groups) {
   return generator;
 }
 
-/* The two numbers are mixed by a round of the generator under a fixed key, so that numbers close to one
- * another start far apart. */
+/* Mixes the two numbers with one round of the generator under a fixed key, so that similar seeds have distant
+ * streams. */
 bool random_stateless(const Tensor *seed, Philox *generator, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(seed) || tensor_num_elements(seed) != 2) {

@@ -1,4 +1,4 @@
-/* Random numbers that follow from an input `seed` alone: the same for the same seed, TensorFlow's own. */
+/* Random numbers that depend only on an input `seed`: the same numbers as TensorFlow's. */
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 #include "ops/random/random_fill.h"

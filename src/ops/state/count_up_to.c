@@ -1,4 +1,4 @@
-/* Counters: the value of a scalar variable, which then is one more; until it reaches a limit. */
+/* CountUpTo: returns the value of a scalar variable and increments it, until it reaches a limit. */
 #include "op/node_def.h"
 #include "ops/support/element_types.h"
 #include "ops/support/variable_access.h"

@@ -1,11 +1,11 @@
-/* Reference variables. What flows along their edges is a handle of the variable; where an op wants a value,
+/* Reference variables. The value along their edges is a handle of the variable; for ops that need the value,
  * the step reads it (runtime/program.h). */
 #include <string.h>
 
 #include "op/node_def.h"
 #include "ops/support/variable_access.h"
 
-/* --- making them --- */
+/* --- creation --- */
 
 typedef struct VariableState {
   Str container, name;
@@ -63,7 +63,7 @@ static bool variable_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* Older graphs say [] where the shape is not known. */
+/* Older graphs have [] for unknown shapes. */
 static bool variable_v1_shape(InferenceContext *c, Status *status) {
   const TensorShapeProto *proto;
   TRY(node_attr_shape(c->node, "shape", &proto, status));
@@ -103,7 +103,7 @@ const OpRegistration kOpVariable = {
     .kernels = {{DT_INVALID, variable}},
 };
 
-/* --- looking at them --- */
+/* --- queries --- */
 
 static bool ref_identity(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
@@ -135,7 +135,7 @@ const OpRegistration kOpIsVariableInitialized = {
     .kernels = {{DT_INVALID, variable_is_initialized}},
 };
 
-/* --- assigning --- */
+/* --- assignment --- */
 
 typedef struct AssignState {
   bool validate_shape;
@@ -200,7 +200,7 @@ static bool temporary_construct(const KernelConstruction *construction, void *me
   return node_attr_type(construction->node, "dtype", &state->dtype, status);
 }
 
-/* As in TensorFlow it has memory at once; here its elements are zeros. */
+/* As in TensorFlow its memory is allocated at once; here the elements are zeros. */
 static bool temporary_variable(KernelContext *context, Status *status) {
   const TemporaryState *state = context->state;
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
@@ -240,7 +240,7 @@ static bool destroy_construct(const KernelConstruction *construction, void *memo
   return name->length > 0 || status_invalid(status, "Missing var_name attribute");
 }
 
-/* The last value. The step's variable of that name is gone; its memory goes with the last reference to it. */
+/* Returns the final value and removes the step's variable; its memory is freed with the last reference. */
 static bool destroy_temporary_variable(KernelContext *context, Status *status) {
   const DestroyState *state = context->state;
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");

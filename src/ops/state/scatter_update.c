@@ -1,4 +1,4 @@
-/* Rows of variables that are replaced or combined with updates, by reference and by resource. */
+/* Replaces rows of variables or combines them with updates, by reference and by resource. */
 #include <string.h>
 
 #include "ops/support/array_box.h"
@@ -9,7 +9,7 @@
 
 enum { VARIABLE, INDICES, UPDATES };
 
-/* Combines a row of `count` elements with as many updates, or with one when `step` is 0. */
+/* Combines a row of `count` elements with as many updates, or with one update if `step` is 0. */
 typedef void ScatterRow(void *row, const void *updates, int64_t count, int64_t step);
 
 static bool refuse_shapes(const Tensor *params, const KernelContext *context, Status *status) {
@@ -49,7 +49,7 @@ static bool check_indices(const KernelContext *context, int64_t rows, Status *st
   return true;
 }
 
-/* The variable, writable, when all is as it must be. */
+/* The variable, made writable, if all checks pass. */
 static bool begin(KernelContext *context, Variable **variable, Status *status) {
   TRY(changed_variable(context, VARIABLE, context->inputs[UPDATES]->dtype, variable, status));
   TRY(check_shapes(&(*variable)->value, context, status));
@@ -77,7 +77,7 @@ static bool scatter_rows(KernelContext *context, Status *status) {
   return variable_changed(context, status);
 }
 
-/* Rows that are divided: by no integer that is zero. */
+/* For division of rows: checks that no integer divisor is zero. */
 static bool divide_rows(KernelContext *context, Status *status) {
   const Tensor *by = context->inputs[UPDATES];
   if (dtype_is_integer(by->dtype) && elementwise_has_zero(by))
@@ -85,7 +85,7 @@ static bool divide_rows(KernelContext *context, Status *status) {
   return scatter_rows(context, status);
 }
 
-/* In the template: the loop NAME(scatter_op), which computes NAME(op_one)(C, C). */
+/* For the template: the loop NAME(scatter_op), which computes NAME(op_one)(C, C). */
 #define SCATTER_LOOP(op)                                                                        \
   static void NAME(scatter_##op)(void *row, const void *updates, int64_t count, int64_t step) { \
     if (step == 0) {                                                                            \

@@ -1,8 +1,8 @@
-/* Resource variables: a handle to one, its value, and assignments. */
+/* Resource variables: handles, values, and assignments. */
 #include "op/node_def.h"
 #include "ops/support/variable_access.h"
 
-/* --- the handle, made once a session --- */
+/* --- the handle, made once per session --- */
 
 typedef struct VarHandleState {
   Str container, name;
@@ -104,7 +104,7 @@ const OpRegistration kOpVarIsInitializedOp = {
     .kernels = {{DT_INVALID, variable_is_initialized}},
 };
 
-/* --- assigning --- */
+/* --- assignment --- */
 
 typedef struct AssignState {
   bool validate_shape;
@@ -115,7 +115,7 @@ static bool assign_construct(const KernelConstruction *construction, void *memor
                         status);
 }
 
-/* The shape of a value that there is stays. */
+/* The shape of an existing value stays. */
 static bool check_assigned_shape(const Variable *variable, const Tensor *value, Status *status) {
   char want[SHAPE_TEXT_CAPACITY], got[SHAPE_TEXT_CAPACITY];
   return tensor_is_empty(&variable->value) || shape_equal(&variable->value.shape, &value->shape) ||

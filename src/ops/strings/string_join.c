@@ -10,12 +10,12 @@ static bool join_construct(const KernelConstruction *construction, void *state, 
   return node_attr_string(construction->node, "separator", &((JoinState *)state)->separator, status);
 }
 
-/* Element `i` of an input; a scalar stands for as many as are needed. */
+/* Element `i` of an input; a scalar is repeated. */
 static Str element(const Tensor *tensor, int64_t i) {
   return tstring_view(&tensor_strings(tensor)[tensor_is_scalar(tensor) ? 0 : i]);
 }
 
-/* The shape of the inputs that are no scalars. */
+/* The shape of the inputs that are not scalars. */
 static bool common_shape(const KernelContext *context, const Shape **shape, Status *status) {
   static const Shape kScalar = {0};
   *shape = context->num_inputs == 0 ? &kScalar : &context->inputs[0]->shape;
@@ -57,7 +57,7 @@ done:
   return ok;
 }
 
-/* Scalars go with every shape; whether an input of unknown rank is one is not known. */
+/* Scalars match every shape; an input of unknown rank may be a scalar. */
 static bool string_join_shape(InferenceContext *c, Status *status) {
   bool all_scalar = true;
   ShapeHandle out;

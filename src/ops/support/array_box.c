@@ -20,7 +20,7 @@ void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_
     }
   }
   if (box->rank == ARRAY_BOX_MAX_AXES) {
-    /* So many axes make a tensor only when one that is still to come is empty. */
+    /* A tensor can have this many axes only if a later one is empty. */
     box->empty = true;
     return;
   }
@@ -38,22 +38,22 @@ typedef struct BoxJob {
   const char *from;
   char *to;
   int64_t size;       /* bytes of an element */
-  int64_t pieces;     /* into which the innermost axis is cut */
-  int64_t piece;      /* elements of one */
-  const char *around; /* what elements of `to` outside of the box become, if rows are runs of `to` in its
-                         order; or NULL */
+  int64_t pieces;     /* per row of the innermost axis */
+  int64_t piece;      /* elements per piece */
+  const char *around; /* the fill value for elements of `to` outside of the box, if rows are contiguous and
+                       * ordered in `to`; or NULL */
 } BoxJob;
 
-/* Elements of a run that one thread copies alone. */
+/* Elements that one thread copies. */
 enum { PIECE = 32768 };
 
-/* Every element of a run on its own: strides in elements. */
+/* Copies a row element by element: strides in elements. */
 #define RUN(T) \
   for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
-#define SPREAD(T)                                                                       \
-  do {                                                                                  \
-    T value = *(const T *)from; /* a variable of its own lets the compiler vectorise */ \
-    for (int64_t i = 0; i < count; i++) ((T *)to)[i] = value;                           \
+#define SPREAD(T)                                                                  \
+  do {                                                                             \
+    T value = *(const T *)from; /* a local variable lets the compiler vectorise */ \
+    for (int64_t i = 0; i < count; i++) ((T *)to)[i] = value;                      \
   } while (0)
 
 void array_spread(int64_t size, int64_t count, const void *from, void *to) {
@@ -83,8 +83,8 @@ static void copy_run(int64_t size, int64_t count, const char *from, int64_t from
   }
 }
 
-/* Over the rows of a box, at the first: array 0 is `from`, 1 is `to`. A row is a run along the innermost
- * axis. */
+/* Walks over the rows of a box, starting at the first: array 0 is `from`, 1 is `to`. A row is a run along the
+ * innermost axis. */
 static Odometer rows_of(const ArrayBox *box, int64_t index[ARRAY_BOX_MAX_AXES]) {
   return (Odometer){.rank = box->rank - 1,
                     .dims = box->dims,
@@ -93,7 +93,7 @@ static Odometer rows_of(const ArrayBox *box, int64_t index[ARRAY_BOX_MAX_AXES]) 
                     .at = {box->from_offset, box->to_offset}};
 }
 
-/* Everything between the end of the row before and this one becomes job->around. */
+/* Fills the gap between the end of the previous row and the beginning of this one. */
 static void fill_gap(const BoxJob *job, int64_t end_before, int64_t begin) {
   if (!job->around || begin == end_before) return;
   copy_run(job->size, begin - end_before, job->around, 0, job->to + end_before * job->size, 1);
@@ -140,7 +140,7 @@ static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t t
   return true;
 }
 
-/* Elements that own something are copied one after the other. */
+/* Elements that own memory are copied one by one. */
 static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, Tensor *to, Status *status) {
   int last = box->rank - 1;
   int64_t index[ARRAY_BOX_MAX_AXES];
@@ -155,8 +155,8 @@ static bool copy_owners(const ArrayBox *box, int64_t rows, const Tensor *from, T
   return true;
 }
 
-/* The same box with rows, of which those in `to` are runs of neighbours if `dense`. Tensors that fit into
- * memory leave room for an axis. */
+/* The same box with rows; with `dense`, rows are contiguous in `to`. There is space for another axis, because
+ * a tensor that fits into memory has fewer than the maximum. */
 static ArrayBox with_rows(const ArrayBox *given, bool dense) {
   ArrayBox box = *given;
   if (box.rank == 0 || (dense && box.to_strides[box.rank - 1] != 1)) {
@@ -213,7 +213,7 @@ typedef struct RowJob {
   const char *from;
   char *to;
   const int64_t *rows;
-  int64_t bytes; /* of a row */
+  int64_t bytes; /* size of a row in bytes */
 } RowJob;
 
 static void gather_rows(void *arg, int64_t begin, int64_t end) {
@@ -269,7 +269,7 @@ Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbe
 }
 
 void array_strides(const Shape *shape, int64_t *strides) {
-  /* Of a tensor without elements only: a product of sizes that overflows. Its strides are never used. */
+  /* The product of sizes overflows only for a tensor without elements, whose strides are never used. */
   int64_t stride = shape_num_elements(shape) > 0 ? 1 : 0;
   for (int i = shape->rank - 1; i >= 0; i--) {
     strides[i] = stride;

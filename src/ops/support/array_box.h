@@ -1,5 +1,5 @@
-/* Copying a box of elements from one tensor into another, each with strides of its own: what slicing,
- * padding, tiling, concatenating and broadcasting have in common. */
+/* Strided copies of a box of elements from one tensor to another: the common part of slicing, padding,
+ * tiling, concatenating and broadcasting. */
 #ifndef TFCORE_OPS_SUPPORT_ARRAY_BOX_H_
 #define TFCORE_OPS_SUPPORT_ARRAY_BOX_H_
 
@@ -8,8 +8,8 @@
 /* A box that is not empty has at most 62 axes longer than 1, because its elements fit int64. */
 enum { ARRAY_BOX_MAX_AXES = 62 };
 
-/* Axes from the outermost in; what can count as one axis does. Strides and offsets are in elements and may be
- * negative or, where one element is copied to many places, 0. Zero-initialise. */
+/* Axes from the outermost to the innermost; adjacent axes are merged where possible. Strides and offsets are
+ * in elements and may be negative, or 0 to repeat an element. Zero-initialise. */
 typedef struct ArrayBox {
   int rank;
   bool empty;
@@ -17,45 +17,44 @@ typedef struct ArrayBox {
   int64_t from_offset, to_offset;
 } ArrayBox;
 
-/* Adds an axis inside those that are there. */
+/* Appends an innermost axis. */
 void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride);
-/* Copies; elements of any type. Both tensors have the same dtype and do not share memory. */
+/* Copies elements of any type. Both tensors have the same dtype and do not share memory. */
 MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
                                Status *status);
 
-/* Copies, and all other elements of `to` become `around`'s one, or 0, false or "" where that is NULL. The box
- * lies in `to` as a tensor of fewer elements does in one of more: its axes have the strides of `to`. */
+/* Copies, and fills the other elements of `to` with the element at `around`, or with 0, false or "" if that
+ * is NULL. The axes of the box must be those of `to`, with its strides. */
 MUST_CHECK bool array_box_embed(const ArrayBox *box, const Tensor *from, const Tensor *around, Tensor *to,
                                 const Parallel *parallel, Status *status);
 
-/* Every one of `count` elements of `to` becomes the one at `from`; elements of 1, 2, 4, 8 or 16 bytes,
- * aligned. */
+/* Fills `count` elements of `to` with the element at `from`; elements of 1, 2, 4, 8 or 16 bytes, aligned. */
 void array_spread(int64_t size, int64_t count, const void *from, void *to);
 
-/* Row i of `to` becomes row rows[i] of `from`, or zeros where that is negative; rows have `length` elements
- * and the tensors one dtype. */
+/* Copies row rows[i] of `from` to row i of `to`, or zeros if the number is negative. Rows have `length`
+ * elements; the tensors have the same dtype. */
 MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length,
                                   Tensor *to, const Parallel *parallel, Status *status);
-/* Row rows[i] of `to` becomes row i of `from`, one after the other: what comes later stays. Negative ones
- * name no row. */
+/* Copies row i of `from` to row rows[i] of `to`, in order, so that the last of several rows wins. Rows with a
+ * negative number are skipped. */
 MUST_CHECK bool array_scatter_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length,
                                    Tensor *to, Status *status);
-/* Memory for as many numbers, until buffer_unref; NULL with status. */
+/* Memory for `count` numbers, to be freed with buffer_unref; NULL with status. */
 Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbers, Status *status);
 
 /* Writes the row-major strides of a shape. */
 void array_strides(const Shape *shape, int64_t *strides);
-/* Every element of `to`, not yet written, becomes 0, false or "". */
+/* Fills `to`, which is uninitialised, with 0, false or "". */
 void array_clear(Tensor *to);
 
-/* "[1,0]": where element `i` stands in the first `rank` axes of a shape; nothing for rank 0. */
+/* "[1,0]": the index of element `i` in the first `rank` axes of a shape; "" for rank 0. */
 void array_print_position(const Shape *shape, int rank, int64_t i, StrBuf *out);
-/* INVALID_ARGUMENT "indices[1,0] = 7 is not in [0, 5)" about element `i` of an int32 or int64 tensor. Returns
+/* INVALID_ARGUMENT "indices[1,0] = 7 is not in [0, 5)" for element `i` of an int32 or int64 tensor. Returns
  * false. */
 bool array_refuse_index(const Tensor *indices, int64_t i, int64_t limit, Status *status);
 
-/* The values of an int32 or int64 vector of sizes or of something else that there is one of for each axis of
- * a tensor; longer ones are refused, so nothing is allocated. */
+/* The values of an int32 or int64 vector with one value per axis of a tensor; longer vectors are refused, so
+ * nothing is allocated. */
 MUST_CHECK bool array_read_ints(const Tensor *tensor, int64_t values[SHAPE_MAX_RANK], Status *status);
 
 #endif

@@ -42,7 +42,7 @@ void broadcast_plan(const Shape *a, const Shape *b, Broadcast *plan) {
   for (int i = 0; i < rank; i++) {
     if (aligned_dim(a, rank, i) == 0 || aligned_dim(b, rank, i) == 0) return;
   }
-  /* From the last dimension to the first, so that strides come out on the way. */
+  /* From the last dimension to the first, so that strides are computed on the way. */
   int64_t size_a = 1, size_b = 1;
   BroadcastSide previous = BROADCAST_NONE;
   plan->elements = 1;
@@ -81,18 +81,18 @@ typedef struct BroadcastJob {
 
 /* --- short rows --- */
 
-/* A call for each run of a few elements costs more than they do. So several rows of the nest are computed at
- * once: an operand that stands still along one of the two last dimensions is laid out in full for them. */
+/* A call for a short row costs more than the row's elements, so several rows of the nest are computed in one
+ * call. An operand that is constant along one of the last two dimensions is copied out to full rows. */
 enum { SHORT_BYTES = 256, LAID_OUT_BYTES = 2048, MOST_ELEMENT_BYTES = 16 };
 
 typedef struct Operand {
   const char *data;
   int64_t row_stride, stride; /* bytes, along the last two dimensions */
-  const char *source;         /* which row `laid_out` has again and again; NULL: none */
+  const char *source;         /* the row that `laid_out` repeats; NULL: none */
   _Alignas(16) char laid_out[LAID_OUT_BYTES];
 } Operand;
 
-/* `rows` rows of `inner` elements from `offset` bytes on, side by side. */
+/* `rows` contiguous rows of `inner` elements, starting at `offset` bytes. */
 static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64_t inner, int64_t size) {
   const char *from = operand->data + offset;
   if (operand->stride == 0) {
@@ -109,7 +109,7 @@ static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64
   return operand->laid_out;
 }
 
-/* Rows that are computed at once; 1: each on its own. */
+/* The number of rows computed in one call. */
 static int64_t rows_at_once(const BroadcastJob *job) {
   const Broadcast *plan = job->plan;
   if (plan->rank < 2 || job->in_size > MOST_ELEMENT_BYTES ||
@@ -120,7 +120,8 @@ static int64_t rows_at_once(const BroadcastJob *job) {
 
 /* --- the nest --- */
 
-/* Output elements [begin, end): runs along the last dimension of the nest, an odometer over the others. */
+/* Output elements [begin, end): runs along the last dimension of the nest, and an odometer over the others.
+ */
 static void run_range(void *arg, int64_t begin, int64_t end) {
   const BroadcastJob *job = arg;
   const Broadcast *plan = job->plan;
@@ -187,8 +188,8 @@ bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) 
   }
   Shape shape = {0};
   bool ok = broadcast_shapes(&a->shape, &b->shape, &shape, status);
-  /* An operand that stands still is read again and again, so only one with as many elements as the output may
-   * be overwritten. */
+  /* A repeated operand is read several times, so only one with as many elements as the output may be
+   * overwritten. */
   if (ok) {
     int64_t elements = shape_num_elements(&shape);
     bool b_fits = tensor_num_elements(b) == elements &&

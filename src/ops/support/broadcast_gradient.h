@@ -4,19 +4,20 @@
  *                      "  gx = Mul[T=$T](dz, y)\n"
  *                      "  gy = Mul[T=$T](x, dz)\n")
  *
- * The lines compute gx and gy, the gradients in the shape of z. What follows them sums each over the
- * dimensions that its input did not have. */
+ * The given lines compute gx and gy, the gradients in the shape of z. The macro appends lines that sum each
+ * over the dimensions along which its input was broadcast.
+ */
 #ifndef TFCORE_OPS_SUPPORT_BROADCAST_GRADIENT_H_
 #define TFCORE_OPS_SUPPORT_BROADCAST_GRADIENT_H_
 
 #define BROADCAST_GRADIENT(op, gx, gy, lines) \
   BROADCAST_GRADIENT_OF(op "Gradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T)", gx, gy, lines)
 
-/* With a head of its own: other attrs, or y before x. */
+/* With a different head: other attrs, or y before x. */
 #define BROADCAST_GRADIENT_OF(head, gx, gy, lines) \
   head " {\n" BROADCAST_AXES_ lines SUM_X_ gx TO_DX_ SUM_Y_ gy TO_DY_
 
-/* Of an op that has no gradient by y. */
+/* For an op without a gradient by y. */
 #define BROADCAST_GRADIENT_BY_X(head, gx, lines) head " {\n" BROADCAST_AXES_ lines SUM_X_ gx TO_DX_ NO_DY_
 
 #define BROADCAST_AXES_     \

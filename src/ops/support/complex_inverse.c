@@ -1,11 +1,11 @@
-/* Inverses of the circular and hyperbolic functions, by Kahan's formulas: none of their sums cancels. */
+/* Inverses of the circular and hyperbolic functions, by Kahan's formulas, whose sums do not cancel. */
 #include "ops/support/complex_math.h"
 #include "ops/support/element_types.h"
 
 #define LN2 0x1.62e42fefa39efp-1
 #define HALF_PI 0x1.921fb54442d18p+0
 
-/* From there on 1 is nothing beside z^2. */
+/* Above this magnitude, 1 is negligible against z^2. */
 static bool is_large(double _Complex z) { return !(fabs(creal(z)) < 0x1p30 && fabs(cimag(z)) < 0x1p30); }
 static bool has_nan(double _Complex z) { return isnan(creal(z)) || isnan(cimag(z)); }
 static bool has_infinity(double _Complex z) { return isinf(creal(z)) || isinf(cimag(z)); }
@@ -41,10 +41,10 @@ double _Complex complex_acosh(double _Complex z) {
 /* The real part of atanh: log(|1 + z|^2 / |1 - z|^2) / 4, with x >= 0. */
 static double atanh_real(double x, double y) {
   double near = (1 - x) * (1 - x) + y * y;
-  if (near < 0x1p-900) return (LN2 - log(fabs(y))) / 2; /* x is 1, as no other number is so near */
+  if (near < 0x1p-900) return (LN2 - log(fabs(y))) / 2; /* x is 1, because no other number is as close to 1 */
   return log1p(4 * x / near) / 4;
 }
-/* Of large z: that of 1 / z. */
+/* For large z: the real part of 1 / z. */
 static double inverse_real(double x, double y) {
   double scale = fabs(x) > 0x1p1000 || fabs(y) > 0x1p1000 ? 0x1p-60 : 1;
   double size = hypot(x * scale, y * scale);
@@ -61,7 +61,7 @@ double _Complex complex_atanh(double _Complex z) {
   return complex_of(copysign(atanh_real(ax, y), x), atan2(2 * y, (1 - ax) * (1 + ax) - y * y) / 2);
 }
 
-/* The others are these of i z, turned back. */
+/* The circular inverses are the hyperbolic ones of i z, divided by i. */
 static double _Complex turned(double _Complex z) { return complex_of(cimag(z), creal(z)); }
 double _Complex complex_asinh(double _Complex z) { return turned(complex_asin(turned(z))); }
 double _Complex complex_atan(double _Complex z) { return turned(complex_atanh(turned(z))); }

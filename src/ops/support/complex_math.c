@@ -51,7 +51,7 @@ double complex_log_magnitude(double x, double y) {
   return log(hypot(x, y));
 }
 
-/* Near 1 the logarithm of the magnitude is half that of 1 + (x^2 + y^2 - 1), a small number whose terms
+/* Near 1, the logarithm of the magnitude is half that of 1 + (x^2 + y^2 - 1), a small number whose terms
  * cancel. */
 double _Complex complex_log(double _Complex z) {
   double x = creal(z), y = cimag(z), size = hypot(x, y), angle = atan2(y, x);
@@ -62,8 +62,9 @@ double _Complex complex_log(double _Complex z) {
   return complex_of(log1p(dd_sum_of(terms, 5)) / 2, angle);
 }
 
-/* |1 + z|^2 - 1 = 2 x + x^2 + y^2. Where x^2 is nothing beside 2 x, and y^2 no normal number, all is
- * scaled. */
+/* |1 + z|^2 - 1 = 2 x + x^2 + y^2. If x^2 is negligible against 2 x and y^2 is subnormal, everything is
+ * scaled.
+ */
 static double square_of_one_more(double x, double y) {
   bool tiny = fabs(x) < 0x1p-540 && fabs(y) < 0x1p-270;
   double scale = tiny ? 0x1p300 : 1;
@@ -90,7 +91,7 @@ double _Complex complex_exp(double _Complex z) {
   return complex_of(complex_exp_times(x, cos(y), 1), y == 0 ? y : complex_exp_times(x, sin(y), 1));
 }
 
-/* e^x cos y - 1 where it is small: near 0 as (e^x - 1) cos y - 2 sin^2(y/2), nearer as x - y^2/2. */
+/* e^x cos y - 1 where it is small: near 0 as (e^x - 1) cos y - 2 sin^2(y/2), even nearer as x - y^2/2. */
 static double cancelled_expm1(double x, double y) {
   if (fabs(x) < 0x1p-540 && fabs(y) < 0x1p-270) {
     DoubleDouble y2 = dd_product(y * 0x1p300, y * 0x1p300);
@@ -124,7 +125,8 @@ double _Complex complex_expm1(double _Complex z) {
   return complex_of(cancels(a, b, x, y) ? cancelled_expm1(x, y) : a + b, y == 0 ? y : exp(x) * sin(y));
 }
 
-/* (e^x + cos y + i sin y) / (2 cosh x + 2 cos y), where neither sum overflows nor cancels without need. */
+/* (e^x + cos y + i sin y) / (2 cosh x + 2 cos y), arranged so that sums overflow or cancel only if necessary.
+ */
 double _Complex complex_sigmoid(double _Complex z) {
   double x = creal(z), y = cimag(z), c = cos(y / 2), sum = expm1(x), twice = 2 * c * c;
   if (!complex_is_finite(z)) return 1 / (1 + cexp(-z));
@@ -155,7 +157,7 @@ double _Complex complex_cosh(double _Complex z) {
                     y == 0 ? sine : complex_exp_times(fabs(x), sine, 0.5));
 }
 
-/* (sinh 2x + i sin 2y) / (2 sinh^2 x + 2 cos^2 y), of x >= 0 with m = e^(2x) - 1 instead of hyperbolic
+/* (sinh 2x + i sin 2y) / (2 sinh^2 x + 2 cos^2 y), for x >= 0, with m = e^(2x) - 1 in place of hyperbolic
  * functions. */
 double _Complex complex_tanh(double _Complex z) {
   double x = creal(z), y = cimag(z);
@@ -166,7 +168,7 @@ double _Complex complex_tanh(double _Complex z) {
   return complex_of(copysign(m * (m + 2) / by, x), y == 0 ? y : 2 * sine * (m + 1) / by);
 }
 
-/* Circular functions are the hyperbolic ones of i z. */
+/* Circular functions are hyperbolic functions of i z. */
 static double _Complex turned(double _Complex z) { return complex_of(cimag(z), creal(z)); }
 double _Complex complex_sin(double _Complex z) { return turned(complex_sinh(turned(z))); }
 double _Complex complex_cos(double _Complex z) { return complex_cosh(complex_of(-cimag(z), creal(z))); }

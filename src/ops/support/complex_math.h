@@ -1,5 +1,5 @@
 /* Functions of complex numbers, for complex128, and rounded for complex64. Each part of a result is within 4
- * units in the last place, wherever in the plane, with these exceptions:
+ * units in the last place everywhere in the plane, with these exceptions:
  *
  *  - a part of a power that is less than 2^-45 of the other part;
  *  - a power of a number one of whose parts is so small beside the other that the ratio is not normal;
@@ -9,7 +9,8 @@
  *    for sigmoid);
  *  - the same parts where their terms cancel at an angle above 2^25 (by up to 8 units).
  *
- * Branch cuts, signed zeros, infinities and NaN are as C99's Annex G says. */
+ * Branch cuts, signed zeros, infinities and NaN follow C99's Annex G.
+ */
 #ifndef TFCORE_OPS_SUPPORT_COMPLEX_MATH_H_
 #define TFCORE_OPS_SUPPORT_COMPLEX_MATH_H_
 
@@ -21,15 +22,15 @@ static inline bool complex_is_finite(double _Complex z) { return isfinite(creal(
 
 double _Complex complex_sqrt(double _Complex z);
 double _Complex complex_rsqrt(double _Complex z); /* 1 / sqrt(z) */
-double _Complex complex_sign(double _Complex z);  /* z / |z|; 0 of 0 */
+double _Complex complex_sign(double _Complex z);  /* z / |z|; 0 for 0 */
 double _Complex complex_log(double _Complex z);
 double _Complex complex_log1p(double _Complex z); /* log(1 + z) */
 double _Complex complex_exp(double _Complex z);
 double _Complex complex_expm1(double _Complex z);   /* exp(z) - 1 */
 double _Complex complex_sigmoid(double _Complex z); /* 1 / (1 + exp(-z)) */
-/* 1 when y is 0; 0 when x is and the real part of y is above 0. */
+/* 1 if y is 0; 0 if x is 0 and the real part of y is above 0. */
 double _Complex complex_pow(double _Complex x, double _Complex y);
-/* The same with the digits that floats need. */
+/* The same with the precision that floats need. */
 float _Complex complex_powf(float _Complex x, float _Complex y);
 
 double _Complex complex_sin(double _Complex z);
@@ -45,9 +46,9 @@ double _Complex complex_asinh(double _Complex z);
 double _Complex complex_acosh(double _Complex z);
 double _Complex complex_atanh(double _Complex z);
 
-/* e^x * factor * scale, where e^x may be too large and the product not. */
+/* e^x * factor * scale, where e^x may overflow although the product does not. */
 double complex_exp_times(double x, double factor, double scale);
-/* log(hypot(x, y)) of any finite numbers, not both 0, whose magnitude is not near 1. */
+/* log(hypot(x, y)) of finite numbers, not both 0, whose magnitude is not near 1. */
 double complex_log_magnitude(double x, double y);
 
 #endif

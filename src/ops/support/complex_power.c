@@ -1,7 +1,7 @@
-/* Powers of complex numbers: e^w with w = y log x. An error of w is one of the result, relative to it, so w
- * is computed with about twice the digits of a double. The angle of x is kept as quarters of a turn and a
- * rest: a whole power of a number near an axis is near an axis too, by that rest and not by the rounding of
- * half pi. */
+/* Powers of complex numbers: e^w with w = y log x. An absolute error of w is a relative error of the result,
+ * so w is computed with about twice the precision of a double. The angle of x is kept as a number of quarter
+ * turns and a remainder: an integer power of a number near an axis is near an axis too, at a distance given
+ * by the remainder and not by the rounding of pi / 2. */
 #include "ops/support/complex_math.h"
 #include "ops/support/double_double.h"
 #include "ops/support/element_types.h"
@@ -12,8 +12,8 @@ typedef struct WideLog {
   int quarters;
 } WideLog;
 
-/* z without quarters of a turn: what is left is nearest to the positive real axis. On the negative one the
- * sign of 0 tells which half turn is meant. */
+/* z rotated by quarter turns to be nearest to the positive real axis. On the negative one, the sign of 0
+ * selects the direction. */
 static double _Complex turned_back(double _Complex z, int *quarters) {
   double x = creal(z), y = cimag(z);
   if (fabs(x) >= fabs(y)) {
@@ -24,16 +24,15 @@ static double _Complex turned_back(double _Complex z, int *quarters) {
   return y > 0 ? complex_of(y, -x) : complex_of(-y, x);
 }
 
-/* `part` with the rest that it lacks. A tiny part is exact enough: its own error is less than that of the
- * rest.
- */
+/* `part` with its missing low digits. For a tiny part they are negligible, because its own error is smaller
+ * than that of the other part. */
 static DoubleDouble refined(double part, DoubleDouble rest) {
   if (fabs(part) < 0x1p-40) return (DoubleDouble){part, 0};
   return dd_add((DoubleDouble){part, 0}, rest);
 }
 
-/* One step of Newton's method: with l + i t for log z, z e^-(l + i t) - 1 is what they lack. Large and small
- * numbers are scaled. */
+/* One step of Newton's method: if l + i t approximates log z, z e^-(l + i t) - 1 is the correction. Large and
+ * small numbers are scaled. */
 static WideLog wide_log(double _Complex number) {
   static const DoubleDouble kLn2 = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
   WideLog log;
@@ -65,7 +64,7 @@ static WideLog wide_product(double _Complex y, const WideLog *log) {
   return (WideLog){growth, turn, (int)fmod(whole, 4)};
 }
 
-/* e^w. The low parts are so small that they count once. */
+/* e^w. The low parts are so small that a linear term is enough. */
 static double _Complex wide_exp(const WideLog *w) {
   double c = cos(w->angle.high), s = sin(w->angle.high), more = 1 + w->magnitude.low;
   double cosine = (c - w->angle.low * s) * more, sine = (s + w->angle.low * c) * more;
@@ -79,13 +78,13 @@ static double _Complex wide_exp(const WideLog *w) {
   }
 }
 
-/* Where products with y's parts are exact. */
+/* The range in which products with y's parts are exact. */
 static bool is_moderate(double _Complex y) {
   double size = fmax(fabs(creal(y)), fabs(cimag(y)));
   return size > 0x1p-500 && size < 0x1p500;
 }
 
-/* Operands that have no logarithm, or parts that are not finite. */
+/* Operands without a logarithm, or with parts that are not finite. */
 static bool is_special(double _Complex x, double _Complex y) {
   return x == 0 || y == 0 || !complex_is_finite(x) || !complex_is_finite(y);
 }

@@ -8,7 +8,7 @@ enum { MAX_CONJUGATES = 4 };
 
 static size_t name_length(const char *name) { return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_"); }
 
-/* A node for each name that is marked in `body`. */
+/* Adds a node for each name that is marked in `body`. */
 static void append_conjugates(const char *body, StrBuf *out) {
   Str seen[MAX_CONJUGATES];
   int count = 0;

@@ -1,8 +1,8 @@
 /* Gradient texts for ops of real and complex numbers.
  *
  * Where f has a complex derivative, TensorFlow's gradient is dy * conj(f'(x)), and for the functions here
- * that is dy * f'(conj(x)). So one text does for both kinds of numbers: in it "~x" stands for the conjugate
- * of the argument x.
+ * that is dy * f'(conj(x)). So one text serves for both kinds of numbers: "~x" stands for the conjugate of
+ * the argument x.
  *
  *   "LogGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
  *   "  dx = RealDiv[T=$T](dy, ~x)\n"
@@ -14,11 +14,11 @@
 
 #include "op/op_registry.h"
 
-/* Appends the text for the node's T: of a real number ~x is x, and no node is needed. The first line must be
- * the head, and at most four arguments are marked. */
+/* Appends the text for the node's T: for a real T, ~x is x, without a node. The first line must be the head,
+ * and at most four arguments may be marked. */
 MUST_CHECK bool conjugate_text(const GradientRequest *request, const char *text, StrBuf *out, Status *status);
 
-/* A GradientFn of that text. */
+/* A GradientFn that writes that text. */
 #define CONJUGATE_GRADIENT(name, ...)                                              \
   static bool name(const GradientRequest *request, StrBuf *text, Status *status) { \
     return conjugate_text(request, __VA_ARGS__, text, status);                     \

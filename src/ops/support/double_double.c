@@ -1,7 +1,7 @@
 #include "ops/support/double_double.h"
 
 double dd_sum_of(double *terms, int count) {
-  /* Each pass moves what is lost in one sum to its left: after count - 1 passes nothing is lost twice. */
+  /* Each pass moves the error of every sum to its left neighbour: after count - 1 passes no error is lost. */
   for (int pass = 1; pass < count; pass++) {
     for (int i = 1; i < count; i++) {
       DoubleDouble s = dd_sum(terms[i], terms[i - 1]);
@@ -20,8 +20,8 @@ static double divisor(int k, int step) {
   for (int i = 1; i <= step; i++) product *= k + i;
   return product;
 }
-/* The sum of x^k / k!, from the term `power` = x^k / k! on in steps of `step`, where each step multiplies by
- * `by`. Of terms that begin where a double's digits end a double has enough. */
+/* The sum of x^k / k! from the term `power` = x^k / k! on, in steps of `step`, each of which multiplies by
+ * `by`. Terms below the precision of a double are summed in double. */
 static DoubleDouble series(DoubleDouble power, DoubleDouble by, int k, int step) {
   DoubleDouble sum = power;
   for (; fabs(power.high) > 0x1p-56 * fabs(sum.high); k += step) {
@@ -57,7 +57,7 @@ DoubleDouble dd_exp(double x) {
 }
 
 void dd_sin_cos(double y, DoubleDouble *sine, DoubleDouble *cosine) {
-  /* Products of a quadrant's number (below 2^26) with the first four parts are exact. */
+  /* Products of the quadrant's number (below 2^26) with the first four parts are exact. */
   static const double kHalfPi[5] = {0x1.921fb5p+0, 0x1.110b46p-26, 0x1.1a6263p-54, 0x1.8a2e03p-81,
                                     0x1.c1cd129024e09p-107};
   double n = nearbyint(y * 0x1.45f306dc9c883p-1);

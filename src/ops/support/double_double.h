@@ -1,7 +1,5 @@
-/* Numbers as unevaluated sums of two doubles, which have about 106 bits: for results that are small
- * differences of larger numbers. Products are exact while no factor is above 2^996 and no result below
- * 2^-969.
- */
+/* Numbers as unevaluated sums of two doubles, with about 106 bits: for results that are small differences of
+ * larger numbers. Products are exact as long as factors are at most 2^996 and results at least 2^-969. */
 #ifndef TFCORE_OPS_SUPPORT_DOUBLE_DOUBLE_H_
 #define TFCORE_OPS_SUPPORT_DOUBLE_DOUBLE_H_
 
@@ -18,12 +16,12 @@ static inline DoubleDouble dd_sum(double a, double b) {
   return (DoubleDouble){s, (a - (s - t)) + (b - t)};
 }
 
-/* The halves of a double's digits, by Veltkamp: high + low is x, and products of halves are exact. */
+/* Splits a double into halves, by Veltkamp: high + low is x, and products of halves are exact. */
 static inline DoubleDouble dd_halves(double x) {
   double t = x * 134217729.0, high = t - (t - x);
   return (DoubleDouble){high, x - high};
 }
-/* What a * b rounded to `p` leaves. */
+/* The rounding error of p = a * b. */
 static inline double dd_product_rest(DoubleDouble a, DoubleDouble b, double p) {
   return ((a.high * b.high - p) + a.high * b.low + a.low * b.high) + a.low * b.low;
 }
@@ -51,13 +49,14 @@ static inline DoubleDouble dd_divide(DoubleDouble a, double by) {
   return dd_sum(q, ((a.high - p.high) - p.low + a.low) / by);
 }
 
-/* The sum of `count` doubles, rounded about once however much cancels; the array is overwritten. */
+/* The sum of `count` doubles with about one rounding error, however much cancels; the array is overwritten.
+ */
 double dd_sum_of(double *terms, int count);
 /* e^x - 1 for |x| <= 60, relatively exact near 0 too. */
 DoubleDouble dd_expm1(double x);
 /* e^x for |x| <= 60 */
 DoubleDouble dd_exp(double x);
-/* The angles that dd_sin_cos takes: |y| at most that. */
+/* The range of dd_sin_cos: |y| is at most this. */
 #define DD_LARGEST_ANGLE 33554432.0
 /* sine and cosine, each relatively exact. */
 void dd_sin_cos(double y, DoubleDouble *sine, DoubleDouble *cosine);

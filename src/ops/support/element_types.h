@@ -1,8 +1,13 @@
 /* Kernels for many types: how templates (simd/templates.h) define them and how a family registers them.
  *
- * A template defines loops, static void NAME(relu)(int64_t count, const void *x, void *y) {...}, and the
- * family registers them with the lists below, as data of a kernel that is the same for all types: .kernels =
- * {TYPED_REAL_KERNELS(elementwise_unary, relu)}. A kernel for few types is written into the list by hand.
+ * A template defines loops, and the family registers them with the lists below, as data of a kernel that is
+ * the same for all types:
+ *
+ *   static void NAME(relu)(int64_t count, const void *x, void *y) {...}
+ *
+ *   .kernels = {TYPED_REAL_KERNELS(elementwise_unary, relu)}
+ *
+ * A kernel for a few types is written as an entry of its own.
  */
 #ifndef TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
 #define TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
@@ -10,10 +15,14 @@
 #include "simd/templates.h"
 #include "tensor/dtype.h"
 
-/* Lists of kernels, for the types that TYPES_... name. They stand in `.kernels = {...}` one after the other:
- * FLOAT_KERNELS(f), {DT_BOOL, f} is one function for three types, FLOAT_KERNELS(f, &kData) gives it data, and
- * TYPED_FLOAT_KERNELS(f, loop) gives it loop_f32 and loop_f64, which a template made. The compiler refuses a
- * loop that no op has: what a type is not computed with, its template leaves out. */
+/* Lists of kernels for the types of TYPES_... . Several can follow one another in `.kernels = {...}`:
+ *
+ *   FLOAT_KERNELS(f), {DT_BOOL, f}   one function for three types
+ *   FLOAT_KERNELS(f, &kData)         the same function with data
+ *   TYPED_FLOAT_KERNELS(f, loop)     f with the data loop_f32 and loop_f64, which a template defines
+ *
+ * The compiler refuses unused loops, so a template leaves out those for types that its ops do not have.
+ */
 #define FLOAT_KERNELS(...) \
   {DT_FLOAT, __VA_ARGS__}, { DT_DOUBLE, __VA_ARGS__ }
 #define HALF_KERNELS(...) \
@@ -27,8 +36,8 @@
   {DT_UINT32, __VA_ARGS__}, { DT_UINT64, __VA_ARGS__ }
 #define COMPLEX_KERNELS(...) \
   {DT_COMPLEX64, __VA_ARGS__}, { DT_COMPLEX128, __VA_ARGS__ }
-/* All numbers that have an order, and all numbers: TensorFlow's realnumbertype and numbertype without the
- * quantized ones. */
+/* All numbers with an order, and all numbers: TensorFlow's realnumbertype and numbertype without the
+ * quantized types. */
 #define REAL_KERNELS(...)                                                                    \
   FLOAT_AND_HALF_KERNELS(__VA_ARGS__), INT_KERNELS(__VA_ARGS__), SMALL_KERNELS(__VA_ARGS__), \
       UNSIGNED_KERNELS(__VA_ARGS__)
@@ -53,7 +62,7 @@
 #define TYPED_NUMBER_KERNELS(f, loop) TYPED_REAL_KERNELS(f, loop), TYPED_COMPLEX_KERNELS(f, loop)
 
 /* For specs, in braces: all numbers, in the order in which TensorFlow 2.x lists them in its OpDefs. The
- * `numbertype` of the spec language is that of 1.x, without qint16 and quint16. */
+ * `numbertype` of the spec language is 1.x's, without qint16 and quint16. */
 #define NUMBER_TYPES                                                                                      \
   "float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, " \
   "quint16, uint16, "                                                                                     \
@@ -61,7 +70,8 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* What C calls CMPLX, which some libraries keep from clang. Unlike re + im * I it is right for infinities. */
+/* C's CMPLX, which some libraries do not define for clang. Unlike re + im * I it is correct for infinities.
+ */
 ALWAYS_INLINE double _Complex complex_of(double re, double im) {
   union {
     double parts[2];

@@ -52,7 +52,7 @@ bool elementwise_check_shapes(const KernelContext *context, Status *status) {
 bool elementwise_pair(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
   TRY(elementwise_check_shapes(context, status));
-  /* The gradient arriving here is as a rule the one that nobody needs afterwards; either will do. */
+  /* Prefers the memory of the incoming gradient, which usually has no other readers; either is valid. */
   bool take_y = context->last_use && !context->last_use[0] && context->last_use[1];
   Tensor *out;
   TRY(kernel_forward_or_allocate(context, take_y ? 1 : 0, 0, &x->shape, &out, status));

@@ -1,6 +1,5 @@
-/* Kernels that compute every element from the element at the same place. All work in place where they may,
- * and on several threads when there is much to do. Their data says what they compute: a loop that a template
- * made (simd/templates.h), or the functions of simd/vector_math.h:
+/* Element-wise kernels. All work in place where possible, and on several threads for large tensors. Their
+ * data is the function: a loop from a template (simd/templates.h), or the functions of simd/vector_math.h:
  *
  *   .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, floor)}
  *
@@ -17,32 +16,34 @@ typedef void UnaryLoop(int64_t count, const void *x, void *y);
 /* A kernel whose data is a UnaryLoop: input 0, output 0 of the same dtype and shape. */
 MUST_CHECK bool elementwise_unary(KernelContext *context, Status *status);
 
-/* Checks that all inputs have the shape of input 0: INVALID_ARGUMENT else. */
+/* Checks that all inputs have the shape of input 0, else INVALID_ARGUMENT. */
 MUST_CHECK bool elementwise_check_shapes(const KernelContext *context, Status *status);
 
 /* z[i] = f(x[i], y[i]); z may be x or y. */
 typedef void PairLoop(int64_t count, const void *x, const void *y, void *z);
-/* A kernel whose data is a PairLoop: inputs 0 and 1 of one dtype and shape, output 0 like them. */
+/* A kernel whose data is a PairLoop: inputs 0 and 1 of the same dtype and shape, output 0 likewise. */
 MUST_CHECK bool elementwise_pair(KernelContext *context, Status *status);
 
-/* A function that exists for float and double (simd/vector_math.h); half and bfloat16 go through float. */
+/* A function for float and double (simd/vector_math.h); half and bfloat16 are converted to float. */
 typedef struct VectorFunction {
   void (*f32)(int64_t count, const float *x, float *y);
   void (*f64)(int64_t count, const double *x, double *y);
   void (*c64)(int64_t count, const float _Complex *x,
-              float _Complex *y); /* may be NULL when no kernel is for complex types */
+              float _Complex *y); /* may be NULL if no kernel has complex types */
   void (*c128)(int64_t count, const double _Complex *x, double _Complex *y);
 } VectorFunction;
 /* A kernel whose data is a VectorFunction: input 0, output 0 of the same dtype and shape. */
 MUST_CHECK bool elementwise_function(KernelContext *context, Status *status);
 
-/* Whether one of the integers is zero: before a division. */
+/* Whether one of the integers is zero: checked before a division. */
 bool elementwise_has_zero(const Tensor *integers);
 
-/* In a template with ops/support/unary_each.inc: the loop NAME(op), which computes NAME(op_one)(C). */
+/* For templates that include ops/support/unary_each.inc: the loop NAME(op), which computes NAME(op_one)(C).
+ */
 #define UNARY_LOOP(op) \
   static void NAME(op)(int64_t count, const void *x, void *y) { NAME(each)(NAME(op##_one), count, x, y); }
-/* In a template with ops/support/pair_each.inc: the loop NAME(op), which computes NAME(op_one)(C, C). */
+/* For templates that include ops/support/pair_each.inc: the loop NAME(op), which computes NAME(op_one)(C, C).
+ */
 #define PAIR_LOOP(op)                                                          \
   static void NAME(op)(int64_t count, const void *x, const void *y, void *z) { \
     NAME(each_pair)(NAME(op##_one), count, x, y, z);                           \

@@ -1,5 +1,5 @@
-/* Half and bfloat16 tensors as float: kernels that have no loops of their own for 16-bit floats compute in
- * float and round once. */
+/* Half and bfloat16 tensors as float: kernels without loops for 16-bit floats compute in float and round
+ * once. */
 #ifndef TFCORE_OPS_SUPPORT_HALF_PRECISION_H_
 #define TFCORE_OPS_SUPPORT_HALF_PRECISION_H_
 

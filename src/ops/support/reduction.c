@@ -1,5 +1,5 @@
-/* Reductions of every number type through those of blas/reduce.h. Types that have none there go through a
- * wider type, complex numbers through their parts. */
+/* Reductions of every number type with those of blas/reduce.h. Types without their own go through a wider
+ * type, complex numbers through their parts. */
 #include "ops/support/reduction.h"
 
 #include "base/odometer.h"
@@ -23,7 +23,7 @@ static void reduce_as(const Reduction *r, DataType type, const void *x, void *y)
   }
 }
 
-/* What a type is reduced in. */
+/* The type that computes the reduction. */
 static DataType wide_type(DataType type) {
   switch (type) {
     case DT_FLOAT:
@@ -36,8 +36,9 @@ static DataType wide_type(DataType type) {
   }
 }
 
-/* From and to the types that have no reduction of their own. The upper bits of integers are dropped, as if
- * they had wrapped around. Of uint64 the order is kept: half of its range is below zero then. */
+/* Conversions for types without their own reduction. Upper bits of integers are dropped, which equals
+ * wrapping around. For uint64 the order is preserved by an offset: the lower half of its range becomes
+ * negative. */
 static void widen(const Tensor *tensor, void *wide) {
   int64_t n = tensor_num_elements(tensor);
   int64_t *w = wide;
@@ -89,7 +90,7 @@ static void narrow(const void *wide, const Tensor *tensor) {
   }
 }
 
-/* Over no elements the wide type's largest or smallest value would not survive narrowing. */
+/* Over no elements, the wide type's maximum or minimum would not survive narrowing. */
 static void fill_extreme(ReduceKind kind, const Tensor *out) {
   bool highest = kind == REDUCE_MIN;
   for (int64_t i = 0; i < tensor_num_elements(out); i++) {
@@ -126,7 +127,7 @@ static bool reduce_through_wide(KernelContext *context, Reduction *reduction, co
   return true;
 }
 
-/* Sums of complex numbers are sums of their parts, which lie along one more dimension. */
+/* Sums of complex numbers are sums of their parts, which form an additional dimension. */
 static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *input, int rank,
                          const int64_t *dims, const bool *reduced, Tensor *out, Status *status) {
   int64_t part_dims[SHAPE_MAX_RANK + 1];
@@ -147,7 +148,7 @@ static bool reduce_parts(KernelContext *context, ReduceKind kind, const Tensor *
   return true;
 }
 
-/* Products of complex numbers, one factor after the other. */
+/* Products of complex numbers, factor by factor. */
 static void multiply_complex(const Tensor *input, int rank, const int64_t *dims, const bool *reduced,
                              const Tensor *out) {
   int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
@@ -191,7 +192,7 @@ bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input,
   }
   bool ok = true, unsigned_sum = input->dtype == DT_UINT64 && kind != REDUCE_MAX && kind != REDUCE_MIN;
   if (unsigned_sum) {
-    /* Sums and products have the same bits whatever the sign; quotients have not. */
+    /* Sums and products have the same bits for signed and unsigned types; quotients do not. */
     uint64_t count = (uint64_t)(tensor_num_elements(input) / tensor_num_elements(out));
     reduction.kind = kind == REDUCE_MEAN ? REDUCE_SUM : kind;
     reduce_as(&reduction, DT_INT64, input->data, out->data);

@@ -1,4 +1,4 @@
-/* Elements of DT_VARIANT tensors, and what can be done with any of them. */
+/* Elements of DT_VARIANT tensors, and operations on them. */
 #ifndef TFCORE_OPS_SUPPORT_VARIANT_H_
 #define TFCORE_OPS_SUPPORT_VARIANT_H_
 
@@ -6,10 +6,11 @@
 
 typedef struct VariantObject VariantObject;
 
-/* Variants hold variants: this deep at most. */
+/* The maximum nesting of variants in variants. */
 enum { VARIANT_MAX_DEPTH = 64 };
 
-/* New objects, with one reference. `depth` counts from 0 and grows by one from the outer to the inner. */
+/* The functions return new objects with one reference. `depth` counts from 0 and grows by one per nesting
+ * level. */
 typedef struct VariantMethods {
   const char *type_name; /* "tensorflow::TensorList" */
   bool (*zeros_like)(KernelContext *context, const VariantObject *x, int depth, VariantObject **zeros,
@@ -26,7 +27,7 @@ struct VariantObject {
 /* A new tensor of zeros in the shape of x; of strings, empty ones. */
 MUST_CHECK bool tensor_zeros_like(KernelContext *context, const Tensor *x, int depth, Tensor *zeros,
                                   Status *status);
-/* A new tensor, a + b, of the types that AddN takes. */
+/* A new tensor, a + b, for the types of AddN. */
 MUST_CHECK bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int depth, Tensor *sum,
                            Status *status);
 

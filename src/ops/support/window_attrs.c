@@ -33,7 +33,7 @@ static bool fits_int32(const AttrListValue *list, const char *name, Status *stat
   return true;
 }
 
-/* Both axes' values of a list of four, of which the others must be 1. */
+/* The values of both axes in a list of four; the other two must be 1. */
 static bool read_steps(const NodeDef *node, const char *name, bool channels_first, const char *wrong_count,
                        const char *elsewhere, const char *not_positive, int64_t values[WINDOW_AXES],
                        Status *status) {
@@ -104,7 +104,7 @@ void image_dims(const ImageSizes *sizes, bool channels_first, int64_t dims[4]) {
   for (int k = 0; k < WINDOW_AXES; k++) dims[(channels_first ? 2 : 1) + k] = sizes->space[k];
 }
 
-/* Positions stay far below what fits: the cores multiply them with the size of a line. */
+/* Positions must stay far below the limit, because blas/ multiplies them with the size of a row. */
 enum { POSITION_BITS = 36 };
 
 static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, WindowAxis *axis,
@@ -122,7 +122,7 @@ static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, W
   window++;
   if (attrs->padding == PADDING_SAME) {
     axis->out = in / stride + (in % stride != 0);
-    /* The last window reaches (out - 1) * stride < in further than the first. */
+    /* The last window begins (out - 1) * stride < in after the first. */
     int64_t missing = axis->out == 0 ? 0 : (axis->out - 1) * stride + window - in;
     axis->pad = missing > 0 ? missing / 2 : 0;
     return true;
@@ -145,7 +145,7 @@ bool window_place(const WindowAttrs *attrs, const ImageSizes *input, const int64
   return true;
 }
 
-/* Between the formats: [batch, channels, pixels] and [batch, pixels, channels]. */
+/* Between the formats [batch, channels, pixels] and [batch, pixels, channels]. */
 static bool swap_format(KernelContext *context, int element_size, const ImageSizes *sizes,
                         bool to_channels_first, const void *from, void *to, Status *status) {
   static const int32_t kSwap[3] = {0, 2, 1};
@@ -156,7 +156,7 @@ static bool swap_format(KernelContext *context, int element_size, const ImageSiz
          status_set(status, CODE_INTERNAL, "An image has too many dimensions");
 }
 
-/* `image` with room for `count` elements of the type that cores compute in. */
+/* `image` with space for `count` elements of the type that blas/ computes in. */
 static bool make_room(KernelContext *context, DataType type, int64_t count, Image *image, Status *status) {
   int64_t size = half_precision(type) ? (int64_t)sizeof(float) : (int64_t)dtype_size(type);
   if (__builtin_mul_overflow(size, count + 1, &size)) return status_oom(status, "an image");

@@ -1,13 +1,13 @@
-/* The update ops of optimisers: formulae in training_steps.inc, on variables by reference and by resource,
- * whole or row by row. */
+/* The update ops of optimisers: the formulas of training_steps.inc, applied to variables by reference and by
+ * resource, as a whole or by rows. */
 #include <math.h>
 #include <string.h>
 
 #include "ops/support/element_types.h"
 #include "ops/training/training_update.h"
 
-/* In the template: the loop of NAME(op_step), which has so many scalars and variables, and what else the
- * kernel must know. */
+/* For the template: the loop of NAME(op_step), with its number of scalars and variables, and other data of
+ * the kernel. */
 #define UPDATE_STEP(op, num_scalars, num_variables, demands)                                            \
   static void NAME(op##_loop)(const void *s, bool flag, int64_t count, void *const *v, const void *g) { \
     NAME(each)(NAME(op##_step), num_scalars, num_variables, s, flag, count, v, g);                      \
@@ -42,7 +42,7 @@ const OpRegistration kOpResourceApplyGradientDescent = {
     UPDATE(ALL_STEPS(gradient_descent)),
 };
 
-/* --- Momentum, and with Nesterov the step as if the accumulator were one further --- */
+/* --- Momentum, and Nesterov momentum, which uses the accumulator's next step --- */
 
 const OpRegistration kOpApplyMomentum = {
     .name = "ApplyMomentum",
@@ -78,7 +78,7 @@ const OpRegistration kOpResourceSparseApplyMomentum = {
     UPDATE(ALL_STEPS(momentum)),
 };
 
-/* --- Momentum as Keras writes it --- */
+/* --- Momentum as Keras defines it --- */
 
 const OpRegistration kOpResourceApplyKerasMomentum = {
     .name = "ResourceApplyKerasMomentum",
@@ -117,7 +117,7 @@ const OpRegistration kOpResourceApplyAdam = {
     UPDATE(ALL_STEPS(adam)),
 };
 
-/* --- Adam with the largest second moment so far --- */
+/* --- Adam with the maximum of the second moments --- */
 
 const OpRegistration kOpResourceApplyAdamWithAmsgrad = {
     .name = "ResourceApplyAdamWithAmsgrad",
@@ -220,7 +220,7 @@ const OpRegistration kOpResourceSparseApplyAdagradV2 = {
     UPDATE(ALL_STEPS(adagrad_v2)),
 };
 
-/* --- Adagrad by dual averaging --- */
+/* --- Adagrad with dual averaging --- */
 
 const OpRegistration kOpApplyAdagradDA = {
     .name = "ApplyAdagradDA",
@@ -334,7 +334,7 @@ const OpRegistration kOpResourceSparseApplyRMSProp = {
     UPDATE(ALL_STEPS(rms_prop)),
 };
 
-/* --- RMSProp with the variance instead of the mean square --- */
+/* --- RMSProp with the variance in place of the mean square --- */
 
 const OpRegistration kOpApplyCenteredRMSProp = {
     .name = "ApplyCenteredRMSProp",

@@ -7,7 +7,7 @@
 #include "ops/support/half_precision.h"
 #include "ops/support/variable_access.h"
 
-/* --- which input is what --- */
+/* --- the roles of inputs --- */
 
 static bool is_variable(const OpDef *op_def, int i) {
   return op_def->input_arg[i]->is_ref || (DataType)op_def->input_arg[i]->type == DT_RESOURCE;
@@ -44,7 +44,7 @@ bool update_construct(const KernelConstruction *construction, void *memory, Stat
   return true;
 }
 
-/* --- shapes: variables alike, the gradient as they or one row for each index, the rest scalars --- */
+/* --- shapes: variables alike, the gradient like them or one row per index, the others scalars --- */
 
 static bool merge_rows(InferenceContext *c, ShapeHandle var, ShapeHandle grad, ShapeHandle indices,
                        ShapeHandle *out, Status *status) {
@@ -53,7 +53,7 @@ static bool merge_rows(InferenceContext *c, ShapeHandle var, ShapeHandle grad, S
   TRY(shape_with_rank(c, indices, 1, &vector, status));
   TRY(shape_with_rank_at_least(c, grad, 1, &rows, status));
   TRY(dim_merge(c, shape_dim_of(c, vector, 0), shape_dim_of(c, rows, 0), &count, status));
-  /* The rows say nothing about how many the variable has. */
+  /* The gradient's rows do not determine the variable's number of rows. */
   if (!shape_rank_known(rows)) return *out = var, true;
   TRY(shape_replace_dim(c, rows, 0, dim_unknown(c), &rows, status));
   return shape_merge(c, var, rows, out, status);
@@ -87,12 +87,12 @@ bool update_shape(InferenceContext *c, Status *status) {
 
 static const char *input_name(const UpdateState *state, int i) { return state->op_def->input_arg[i]->name; }
 
-/* The words of errors about inputs, where they do not follow from names alone. */
+/* The words of input errors, if they do not follow from names alone. */
 typedef struct Wording {
-  const char *op; /* a part of the op's name; "": of every op's */
+  const char *op; /* a part of the op's name; "": any op */
   const char *input;
-  const char *noun;  /* what the input is called; NULL: by its name */
-  const char *colon; /* between the demand and the shape; NULL: ": " */
+  const char *noun;  /* the name of the input; NULL: its own */
+  const char *colon; /* the text between the requirement and the shape; NULL: ": " */
 } Wording;
 static const Wording kWordings[] = {
     {"ApplyAdagradDA", "gradient_accumulator", "accum", NULL},
@@ -132,7 +132,7 @@ static bool check_same_shape(const UpdateState *state, const Tensor *var, int i,
                         shape_text(&var->shape, a), shape_text(&other->shape, b));
 }
 
-/* Which scalars have a sign to keep; what is divided by the rate of learning does not let it be zero. */
+/* Whether the scalar has a valid sign. A learning rate that divides must not be zero. */
 static bool keeps_sign(const UpdateState *state, const char *name, double value) {
   if (strcmp(name, "lr") == 0) return value > 0 || (state->linear_in_rate && value == 0);
   return strcmp(name, "lr_power") == 0 ? value <= 0 : value >= 0;
@@ -194,7 +194,7 @@ static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor
   return true;
 }
 
-/* The variables, which become writable only when everything is in order. */
+/* Finds the variables, and makes them writable after all checks. */
 static bool prepare(KernelContext *context, int demands, Variable **variables, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
@@ -237,7 +237,7 @@ typedef struct Update {
   int num_variables;
   void *variables[UPDATE_MAX_VARIABLES];
   const void *grad;
-  double _Complex scalars[UPDATE_MAX_SCALARS]; /* room for any type */
+  double _Complex scalars[UPDATE_MAX_SCALARS]; /* space for any type */
   bool flag;
   const Tensor *indices;
   int64_t row_size;
@@ -259,7 +259,7 @@ static void step_in_float(const Update *u, int64_t count, void *const *variables
   }
 }
 
-/* Elements [to, to + count) of the variables by those of the gradient from `from` on. */
+/* Updates elements [to, to + count) of the variables with those of the gradient from `from` on. */
 static void step(const Update *u, int64_t to, int64_t from, int64_t count) {
   void *variables[UPDATE_MAX_VARIABLES] = {0};
   const char *grad = (const char *)u->grad + from * u->element_size;
@@ -273,8 +273,8 @@ static void step(const Update *u, int64_t to, int64_t from, int64_t count) {
 
 static void dense_body(void *arg, int64_t begin, int64_t end) { step(arg, begin, begin, end - begin); }
 
-/* The rows [begin, end) of the variable: an index that occurs again meets its row in the order of the
- * indices, whoever owns it. */
+/* Updates the rows [begin, end) of the variable, so that updates of the same row are applied in the order of
+ * the indices, for any number of threads. */
 static void rows_body(void *arg, int64_t begin, int64_t end) {
   const Update *u = arg;
   int64_t count = shape_dim(&u->indices->shape, 0);
@@ -284,7 +284,7 @@ static void rows_body(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-/* Scalars in the type that is computed in. */
+/* Converts the scalars to the type of the computation. */
 static void put_real(Update *u, int k, double value) {
   if (u->dtype == DT_DOUBLE) ((double *)u->scalars)[k] = value;
   else ((float *)u->scalars)[k] = (float)value;
@@ -318,7 +318,7 @@ bool update_kernel(KernelContext *context, Status *status) {
   } else if (tensor_num_elements(grad) > 0) {
     u.indices = context->inputs[state->indices];
     u.row_size = tensor_num_elements(grad) / shape_dim(&grad->shape, 0);
-    /* Each range looks at all indices, so there are no more ranges than threads. */
+    /* Each range reads all indices, so there are at most as many ranges as threads. */
     int64_t rows = shape_dim(&var->shape, 0), threads = parallel_threads(context->parallel);
     if (tensor_num_elements(grad) < parallel_grain(UPDATE_WORK)) threads = 1;
     parallel_for(context->parallel, rows, (rows + threads - 1) / threads, rows_body, &u);
