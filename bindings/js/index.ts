@@ -1,4 +1,4 @@
-/** tfcore-wasm: TensorFlow's graph core in WebAssembly. `const tf = await init()` is the way in. */
+/** tfcore-wasm: TensorFlow's graph core in WebAssembly. Start with `const tf = await init()`. */
 export { init } from './init.js';
 export type { TF } from './tf.js';
 export * from './base/errors.js';
@@ -46,7 +46,7 @@ export { Tensor } from './tensor/tensor.js';
 export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';
 export { VERSION as version } from './base/version.js';
 
-/** @internal What `tfcore-wasm/testing`, a file of its own, shares with this one. */
+/** @internal Shared with `tfcore-wasm/testing`, which is a file of its own. */
 export { encodeAttrOf } from './messages/op-def.js';
 /** @internal */
 export { checkOptions, checkText, shown } from './base/arguments.js';

@@ -1,4 +1,4 @@
-/** init(): one engine for each set of options, shared by all who ask for it. */
+/** init(): one engine for each set of options, shared by all callers. */
 import { checkOptions } from './base/arguments.js';
 import { Variant, chooseBuild } from './engine/choose-build.js';
 import { InitOptions, loadRuntime } from './engine/load.js';
@@ -7,10 +7,10 @@ import { TF, makeTF } from './tf.js';
 interface Loaded {
   readonly variant: Variant;
   readonly threads: number;
-  /** True where the caller left the choice to us: another build is taken if workers are refused. */
+  /** True if the caller did not name a build: another build is used if workers are refused. */
   readonly mayDiffer: boolean;
   readonly wasm: InitOptions['wasm'];
-  /** Of the caller who began to load. */
+  /** The signal of the caller who began to load. */
   readonly signal: AbortSignal | undefined;
   readonly tf: Promise<TF>;
 }
@@ -20,7 +20,7 @@ const engines: Loaded[] = [];
 const sameSource = (a: InitOptions['wasm'], b: InitOptions['wasm']): boolean =>
   a === b || (a instanceof URL && b instanceof URL && a.href === b.href);
 
-/** `promise`, or the signal's reason as soon as it aborts. */
+/** `promise`, or a rejection with the signal's reason as soon as it aborts. */
 function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
@@ -31,8 +31,8 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 }
 
 /**
- * Loads the engine: the fastest build that this host runs, unless `variant` says which. Calling again with
- * the same options gives the same engine; after a failure it tries anew.
+ * Loads the engine: the fastest build that this host runs, or `variant`. Calling again with the same options
+ * returns the same engine; after a failure it tries again.
  */
 export async function init(options: InitOptions = {}): Promise<TF> {
   checkOptions<InitOptions>('init', options, {
@@ -68,7 +68,7 @@ export async function init(options: InitOptions = {}): Promise<TF> {
     try {
       return await orAborted(engine.tf, options.signal);
     } catch (error) {
-      /* Another caller, who had begun to load, gave up: this one did not. */
+      /* The caller who had begun to load aborted, but this one did not. */
       const othersAbort = known?.signal?.aborted && !options.signal?.aborted;
       if (!othersAbort) throw error;
     }

@@ -1,6 +1,6 @@
 /**
- * `tfcore-wasm/inline`: the whole package in one file, with the build `simd` inside. For a `<script
- * type="module">` from a CDN, pages without a server, bundles that are to be one file, and hosts where no
- * file can be read. It has no threads, and takes half again as many bytes as the file of the build.
+ * `tfcore-wasm/inline`: the whole package in one file, with the build `simd` embedded. For a `<script
+ * type="module">` from a CDN, pages without a server, single-file bundles, and hosts that cannot read files.
+ * It has no threads, and its size is one and a half times that of the build.
  */
 export * from './index.js';

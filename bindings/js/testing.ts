@@ -1,6 +1,4 @@
-/**
- * Helpers for tests of graphs and ops: numerical checks of gradients, and shape functions without a graph.
- */
+/** Helpers for tests of graphs and ops: numerical gradient checks, and shape functions without a graph. */
 import {
   checkInput,
   checkOptions,
@@ -29,18 +27,18 @@ import type { GradientCheckOptionsPtr, Ptr, TensorPtr } from './generated/abi.js
 import type { AttrInput, Feeds, Input, Schema, TensorLike, TF } from './index.js';
 
 export interface CheckOptions {
-  /** Values of placeholders: of others, and of xs, where they say at which point these are checked. */
+  /** Values of placeholders, including xs, for which they give the point of the check. */
   feeds?: Feeds;
   /**
-   * Where x is checked, when there is one. Default: values between -1 and 1 that differ, which needs a known
-   * shape of x.
+   * The point at which a single x is checked. Default: distinct values between -1 and 1, which requires a
+   * known shape of x.
    */
   value?: TensorLike;
-  /** Step of the central differences; default 2^-17 in double precision, 2^-7 in single precision. */
+  /** The step of central differences; default 2^-17 in double precision, 2^-7 in single precision. */
   step?: number;
   /**
-   * 2: also the derivatives of the gradients, by the xs and by what arrives at the ys; 3: those of these as
-   * well, and so on up to 4.
+   * 2: also the derivatives of the gradients by the xs and by the incoming gradients of the ys; 3: those of
+   * these as well, and so on up to 4.
    */
   order?: number;
   /** The session in which the graph's variables were initialised. Default: a new one. */
@@ -48,10 +46,10 @@ export interface CheckOptions {
 }
 
 /**
- * Compares the derivatives of all elements of the ys by all elements of the xs, as graph.gradients gives
- * them, with central differences. The error of one is |gradient - difference| / max(1, |difference|).
- * float32, float64, complex64 and complex128; the parts of complex numbers count as two elements. Where no
- * gradient flows it counts as zero. The graph is afterwards what it was.
+ * Compares the derivatives of all elements of the ys by all elements of the xs, from graph.gradients, with
+ * central differences. The error of one is |gradient - difference| / max(1, |difference|). For float32,
+ * float64, complex64 and complex128; the parts of complex numbers count as two elements. A missing gradient
+ * counts as zero. The graph is unchanged afterwards.
  */
 export async function checkGradients(
   tf: TF,
@@ -162,7 +160,7 @@ function largestError(
   });
 }
 
-/** Values for x, spread by steps of the golden ratio, so that no two are the same. */
+/** Distinct values for x, in steps of the golden ratio. */
 function somewhere(x: Output): Tensor {
   const { shape, dtype } = x;
   if (!shape || shape.includes(null))
@@ -189,7 +187,7 @@ const CHECK_OPTIONS: Schema<CheckOptions> = {
 
 export interface ShapeCase {
   op: string;
-  /** Attrs that have a default need not be given; nor those that say nothing about shapes. */
+  /** Attrs with a default, and attrs that do not affect shapes, may be omitted. */
   attrs?: Record<string, AttrInput>;
   /** Inputs whose values are known, by position. */
   inputTensors?: Record<number, TensorLike>;
@@ -205,10 +203,10 @@ const SHAPE_CASE: Schema<ShapeCase> = {
 };
 
 /**
- * What the shape function of an op answers, in TensorFlow's language for that: inputs "[1,?];[?,2]" (a shape
- * is "[...]", or "?" when not even its rank is known) give "[d0_0,d1_1]". A dimension that is one of an input
- * is named so (d0_1: input 0, dimension 1), a shape that is an input's "in0"; else sizes and "?". Input
- * tensors of int32 are guessed from whole numbers. What the shape function refuses is thrown.
+ * The result of an op's shape function, in TensorFlow's language: inputs "[1,?];[?,2]" (a shape is "[...]",
+ * or "?" for an unknown rank) give "[d0_0,d1_1]". A dimension of an input is printed as d0_1 (input 0,
+ * dimension 1), an input's shape as "in0"; others as sizes and "?". Input tensors of integers are taken as
+ * int32. Errors of the shape function are thrown.
  */
 export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): string {
   const runtime = runtimeOf(tf);
@@ -258,7 +256,7 @@ export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): 
   }
 }
 
-/** Numbers without a dtype are what shape functions look at: whole ones, int32. */
+/** Numbers without a dtype are the ones that shape functions read: integers become int32. */
 function inputTensor(value: TensorLike): Tensor {
   const guessed = tensor(value);
   const isPlain = !(value instanceof Tensor) && !ArrayBuffer.isView(value) && guessed.dtype === 'float32';

@@ -1,4 +1,4 @@
-/** TF: what init() gives, one engine's classes and functions. */
+/** TF: the result of init(), with the classes and functions of one engine. */
 import { checkFunction, checkText } from './base/arguments.js';
 import { Compatibility, checkCompatibility } from './models/compatibility.js';
 import { didYouMean } from './base/did-you-mean.js';
@@ -21,15 +21,15 @@ import { VERSION } from './base/version.js';
 /** The engine, loaded. */
 export interface TF {
   readonly version: { readonly package: string; readonly graphDefProducer: number };
-  /** The build that runs: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
+  /** The build in use: 'simd', 'relaxed', 'simd-threads' or 'relaxed-threads'. */
   readonly variant: string;
   /**
-   * What kept a faster build of the package from being chosen: the host lacks something, or refused a Worker.
-   * Else undefined.
+   * Why a faster build of the package was not chosen: the host lacks a feature, or refused a Worker.
+   * Otherwise undefined.
    */
   readonly variantReason: string | undefined;
   readonly threads: number;
-  /** See Tensor. Without a dtype numbers are float32, bigints int64, typed arrays what they are. */
+  /** See Tensor. Without a dtype numbers are float32, bigints int64, and typed arrays keep their type. */
   tensor<N extends DTypeName>(
     value: TensorLike,
     shape: readonly number[] | undefined,
@@ -40,9 +40,9 @@ export interface TF {
   readonly Graph: new () => Graph;
   readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
   readonly FunctionDef: {
-    /** A function whose nodes and results are named as FunctionDefs have them. */
+    /** A function whose nodes and results are named as in FunctionDefs. */
     create(spec: CreateSpec): FunctionDef;
-    /** A function whose inputs and results are named after what nodes return. */
+    /** A function whose inputs and results refer to the outputs of nodes by name. */
     define(spec: DefineSpec): FunctionDef;
     /** From function text. */
     parse(text: string): FunctionDef;
@@ -52,21 +52,21 @@ export interface TF {
   /** The files that ops read and write. */
   readonly files: Files;
   /**
-   * Who gets the lines that the op Print writes, and one for each attr in graphs that its op does not have;
-   * console.error at first. With threads they may come after the step.
+   * Receives the lines of the op Print, and one for each unknown attr in imported graphs; console.error by
+   * default. With threads they may arrive after the step.
    */
   setLog(write: (line: string) => void): void;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
   opDef(name: string): OpDef;
   opDefs(): OpDef[];
-  /** Makes an op known, to this engine, for good. */
+  /** Registers an op permanently in this engine. */
   registerOp(spec: OpSpec): void;
   /**
-   * What a GraphDef (bytes, or protobuf text) needs that is not here: ops, and kernels of ops for some
-   * dtypes. Apart from that what only functions need that the graph never calls. And attrs that the ops here
-   * do not have; they are kept and have no effect. Where nothing is missing and it cannot be imported all the
-   * same, it throws what importGraphDef would throw.
+   * What a GraphDef (bytes, or protobuf text) needs that this engine lacks: ops, and kernels of ops for some
+   * dtypes. Listed separately: what only functions need that the graph never calls, and attrs that the ops
+   * here do not declare, which are kept and have no effect. If nothing is missing but the graph cannot be
+   * imported, it throws the error of importGraphDef.
    */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;
@@ -74,7 +74,7 @@ export interface TF {
 
 const runtimes = new WeakMap<TF, Runtime>();
 
-/** @internal The engine behind a TF, for the helpers that are no part of it. */
+/** @internal The engine of a TF, for helpers outside of it. */
 export function runtimeOf(tf: TF): Runtime {
   const runtime = typeof tf === 'object' && tf !== null ? runtimes.get(tf) : undefined;
   if (!runtime)
@@ -82,7 +82,7 @@ export function runtimeOf(tf: TF): Runtime {
   return runtime;
 }
 
-/** The public face of a loaded engine. */
+/** The public interface of a loaded engine. */
 export function makeTF(runtime: Runtime): TF {
   const registrar = new OpRegistrar(runtime);
   const tf: TF = {

@@ -1,7 +1,6 @@
 /**
- * The script of one thread, dist/tfcore-worker.js: Emscripten's glue in its role as a thread, and nothing
- * else. It is built as a plain script, so that every kind of worker runs it. The first message that it sends
- * says that it listens.
+ * The script of one thread, dist/tfcore-worker.js: only Emscripten's glue in its role as a thread. It is
+ * built as a plain script, so that every kind of worker can run it. Its first message says that it listens.
  */
 import createTfcore from 'glue:threads';
 
@@ -12,7 +11,7 @@ interface Scope {
 }
 const scope = globalThis as unknown as Scope;
 
-/** Node's threads get what the glue knows from workers of the web. */
+/** Emscripten's glue expects the interface of web workers, which Node's threads lack. */
 function actAsWebWorker(): void {
   const { parentPort } = process.getBuiltinModule('node:worker_threads');
   Object.assign(globalThis, {
@@ -25,7 +24,7 @@ function actAsWebWorker(): void {
 }
 
 if (typeof process === 'object' && typeof process.versions?.node === 'string') actAsWebWorker();
-/* By this name the glue sees what it is. */
+/* The name by which the glue recognises its role. */
 scope.name = 'em-pthread';
 void createTfcore({});
 scope.postMessage('listening');

@@ -61,7 +61,10 @@ describe('callables', () => {
       assert.throws(() => session.makeCallable('nowhere', []), NotFoundError);
       assert.throws(() => session.makeCallable([], []), /at least one target/);
       assert.throws(() => session.makeCallable(sum, [x], { wrong: 1 }), InvalidArgumentError);
-      await assert.rejects(session.makeCallable(sum, [x]).run([1]), /feed a value for placeholder tensor 'y'/);
+      await assert.rejects(
+        session.makeCallable(sum, [x]).run([1]),
+        /feed a value for placeholder tensor 'y'/,
+      );
       callable.release();
       callable.release();
       await assert.rejects(callable.run([1], [2]), CancelledError);

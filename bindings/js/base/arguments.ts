@@ -1,4 +1,4 @@
-/** Checks of what callers give. What is refused is named, with what to write instead. */
+/** Checks of arguments. Error messages name what is refused, and what to write instead. */
 import { meantOrKnown } from './did-you-mean.js';
 import { InvalidArgumentError } from './errors.js';
 
@@ -23,7 +23,7 @@ export function shown(value: unknown): string {
   }
 }
 
-/** Own classes say what they are; of others the name says enough. */
+/** The package's classes describe themselves; for others the name is enough. */
 function consoleText(value: object): string {
   const name = /^[AEIO]/.test(tagOf(value)) ? `an ${tagOf(value)}` : `a ${tagOf(value)}`;
   try {
@@ -33,11 +33,11 @@ function consoleText(value: object): string {
         : '';
     return text === '' || text.includes('[object') ? name : text;
   } catch {
-    return name; // of a graph that is disposed, say
+    return name; // a disposed graph, for example
   }
 }
 
-/** Whether it is `{ ... }`: no array, no instance of a class with a name of its own, nothing callable. */
+/** Whether it is `{ ... }`: not an array, an instance of a named class, or callable. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
@@ -54,7 +54,9 @@ const isSignal = (value: unknown): boolean =>
   typeof (value as AbortSignal).addEventListener === 'function' &&
   'aborted' in value;
 
-/** What an option may hold, in the words of messages. 'anything' is checked by whoever reads it. */
+/**
+ * The kinds of option values, as named in messages. 'anything' is checked by the code that uses the option.
+ */
 const KINDS = {
   anything: () => true,
   'a string': (value: unknown) => typeof value === 'string',
@@ -67,12 +69,12 @@ const KINDS = {
 } satisfies Record<string, (value: unknown) => boolean>;
 
 export type Kind = keyof typeof KINDS;
-/** What each option of an interface may hold: all of them are named. */
+/** The kind of each option of an interface: all options are listed. */
 export type Schema<T> = { readonly [K in keyof Required<T>]: Kind };
 
 /**
- * Throws InvalidArgumentError unless `options` is an object whose keys are those of the schema, with values
- * of their kinds; undefined stands for an option that is not given. `what` names the call: 'gradients'.
+ * Throws InvalidArgumentError unless `options` is an object whose keys are in the schema and whose values
+ * have the required kinds; undefined counts as missing. `what` names the call: 'gradients'.
  */
 export function checkOptions<T>(what: string, options: unknown, schema: Schema<T>): void {
   if (!isPlainObject(options)) {
@@ -107,7 +109,7 @@ export function checkText(what: string, value: unknown): asserts value is string
     throw new InvalidArgumentError(`${what} must be a string, not ${shown(value)}`);
 }
 
-/** Throws unless it is an array; a single thing is told to be put into one. */
+/** Throws unless it is an array; for a single value the message suggests an array. */
 export function checkList(
   what: string,
   value: unknown,
@@ -121,7 +123,7 @@ export function checkList(
   throw new InvalidArgumentError(`${what} must be ${kind}, not ${shown(value)}${hint}`);
 }
 
-/** As checkList, of strings. */
+/** As checkList, for strings. */
 export function checkTexts(what: string, value: unknown): asserts value is readonly string[] {
   checkList(what, value, 'an array of strings');
   const other = Array.from(value).find((item) => typeof item !== 'string');
@@ -129,23 +131,22 @@ export function checkTexts(what: string, value: unknown): asserts value is reado
     throw new InvalidArgumentError(`${what} must be an array of strings; one of them is ${shown(other)}`);
 }
 
-/** Throws unless it is a function of the caller's. */
+/** Throws unless it is a function. */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function')
     throw new InvalidArgumentError(`${what} must be a function, not ${shown(value)}`);
 }
 
-/** Throws unless it is a whole number that fits 32 bits. */
+/** Throws unless it is an integer that fits 32 bits. */
 export function checkIndex(what: string, value: unknown): asserts value is number {
   if (Number.isInteger(value) && Math.abs(value as number) < 2 ** 31) return;
   throw new InvalidArgumentError(`${what} must be a whole number, not ${shown(value)}`);
 }
 
 /**
- * Makes the methods of a class refuse to be called on anything else, as happens to a method that was taken
- * off its object: `const { run } = session`.
- * `example` says how they are called; those in `internal` are the package's own and are not looked at.
- * `prototype` is given where the methods are those of a class below.
+ * Makes the methods of a class refuse other receivers, as for a method that was taken off its object: `const
+ * { run } = session`. `example` shows the correct call; methods in `internal` belong to the package and are
+ * not checked. `prototype` is given if the methods are in a base class.
  */
 export function checkReceivers(
   Class: abstract new (...args: never[]) => object,

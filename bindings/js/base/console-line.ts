@@ -1,12 +1,11 @@
-/** What consoles and debuggers show of the package's objects. */
+/** The text for the package's objects in consoles and debuggers. */
 
-/** Node's, Deno's and Bun's consoles ask for it. */
+/** The method that Node's, Deno's and Bun's consoles call. */
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
- * Consoles of Node, Deno and Bun print `line(object)`, which is '<Name>' where it throws; others, and
- * String() of a class that has no text of its own, know the object by its class's name. What `line` says must
- * be short.
+ * Consoles of Node, Deno and Bun print `line(object)`, or '<Name>' if it throws. Others, and String() of a
+ * class without toString, use the name of the object's class. `line` must return a short text.
  */
 export function showAs<T extends object>(
   Class: abstract new (...args: never[]) => T,

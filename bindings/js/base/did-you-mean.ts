@@ -1,8 +1,8 @@
-/** Names that were meant: for messages about names that are not known. */
+/** Suggestions for messages about unknown names. */
 
 /**
- * How many letters have to be added, removed, changed or swapped with their neighbour; more than `limit`
- * counts as limit + 1.
+ * The number of letters to add, remove, change or swap with their neighbour; more than `limit` counts as
+ * limit + 1.
  */
 function distance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
@@ -23,15 +23,15 @@ function distance(a: string, b: string, limit: number): number {
   return row[b.length]!;
 }
 
-/** Spelling that does not count: case, and how words are joined. */
+/** Normalises differences that do not count: case, and how words are joined. */
 const plain = (name: string): string => name.toLowerCase().replace(/[_\-.]/g, '');
 const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
 
-/** Names that are longer are shown to nobody, and cost too much to compare. */
+/** Longer names are not suggested, because they cost too much to compare. */
 const LONGEST = 200;
 const MOST = 3;
 
-/** The names most like `name`, the closest first. */
+/** The names most similar to `name`, the closest first. */
 export function closest(name: string, candidates: Iterable<string>): string[] {
   if (name.length > LONGEST) return [];
   const [wanted, limit] = [plain(name), name.length < 4 ? 1 : 2];
@@ -53,14 +53,14 @@ export function closest(name: string, candidates: Iterable<string>): string[] {
     .map(({ candidate }) => candidate);
 }
 
-/** '; did you mean 'a' or 'b'? Known are a, b, c', or without the question where no name is near. */
+/** '; did you mean 'a' or 'b'? Known are a, b, c', without the question if no name is similar. */
 export function meantOrKnown(name: string, known: readonly string[], begin: string): string {
   const meant = didYouMean(name, known);
   const list = known.length === 0 ? 'none' : known.join(', ');
   return meant === '' ? `; ${begin} ${list}` : `${meant} ${begin[0]!.toUpperCase()}${begin.slice(1)} ${list}`;
 }
 
-/** '; did you mean 'a' or 'b'?', or nothing where no name is near. */
+/** '; did you mean 'a' or 'b'?', or '' if no name is similar. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const names = closest(name, candidates).map((near) => `'${near}'`);
   return names.length > 0 ? `; did you mean ${names.join(' or ')}?` : '';

@@ -1,9 +1,9 @@
 /**
- * Errors carry TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof
+ * Errors have TensorFlow's status codes: one class for each, so that `catch (e) { if (e instanceof
  * NotFoundError) … }` works.
  */
 
-/** Where TensorFlow's messages name a node, and an op. */
+/** The positions of a node and an op in TensorFlow's messages. */
 const NODE_PATTERNS = [
   /\{\{node ([^}]+)\}\}/,
   /NodeDef '([^']+)'/,
@@ -21,12 +21,14 @@ const OP_PATTERNS = [
 const firstMatch = (text: string, patterns: readonly RegExp[]): string | undefined =>
   patterns.map((pattern) => pattern.exec(text)?.[1]).find(Boolean);
 
-/** INVALID_ARGUMENT -> InvalidArgumentError. The class's own name does not do: bundlers shorten it. */
+/**
+ * INVALID_ARGUMENT -> InvalidArgumentError. The class's own name is not used, because bundlers shorten it.
+ */
 const nameOf = (code: string): string =>
   `${code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Error`;
 
 export class TFError extends Error {
-  /** The node that failed and its op, where they are known. */
+  /** The node that failed and its op, if known. */
   declare readonly node?: string;
   declare readonly op?: string;
 
@@ -43,13 +45,13 @@ export class TFError extends Error {
     if (op) this.op = op;
   }
 
-  /** @internal Adds a line to the message that says what to do, once. */
+  /** @internal Adds a line with advice to the message, once. */
   hint(line: string): this {
     if (!this.message.includes(line)) this.message += `\n${line}`;
     return this;
   }
 
-  /** @internal Says which node failed, as far as the message left it open. */
+  /** @internal Sets the node that failed, unless the message names one. */
   locate(node: string | undefined, op: string | undefined): this {
     return Object.assign(this, { node: this.node ?? node, op: this.op ?? op });
   }
@@ -136,7 +138,7 @@ export class UnauthenticatedError extends TFError {
   }
 }
 
-/** By code number, from 1. */
+/** By code number, starting at 1. */
 const CLASSES = [
   CancelledError,
   UnknownError,

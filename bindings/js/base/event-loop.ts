@@ -1,5 +1,5 @@
 /**
- * Giving way to the event loop: timers, messages, input and painting get their turn before the promise is
+ * Yields to the event loop: timers, messages, input and painting are processed before the promise is
  * fulfilled.
  */
 declare const setImmediate: ((callback: () => void) => unknown) | undefined;
@@ -10,7 +10,7 @@ export function nextTurn(): Promise<void> {
       setImmediate(resolve);
       return;
     }
-    // A timer would wait 4 ms in a page when timers follow each other.
+    // In a page, a timer waits 4 ms if timers follow one another.
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {
       port1.close();

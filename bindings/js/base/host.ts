@@ -1,4 +1,4 @@
-/** The JavaScript host: whether it has Node's modules (Node, Bun, Deno), and those modules. */
+/** The JavaScript host: whether it has Node's modules (Node, Bun, Deno), and access to them. */
 import { UnavailableError } from './errors.js';
 
 interface NodeModules {
@@ -11,7 +11,7 @@ interface NodeModules {
 
 export const isNode = typeof process === 'object' && typeof process.versions?.node === 'string';
 
-/** A module of Node. It is asked for at run time, so that bundlers for the web meet no import of it. */
+/** A module of Node. It is loaded at run time, so that bundlers for the web see no import of it. */
 export function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
   if (typeof process.getBuiltinModule !== 'function')
     throw new UnavailableError(`Node 20.16, 22.3 or newer is needed; this is ${process.version}`);

@@ -1,6 +1,6 @@
 /**
- * UTF-8, with a short way for what is ASCII and short, as names are: TextEncoder takes longer to start than
- * they take to copy.
+ * UTF-8 with a fast path for short ASCII texts such as names: starting TextEncoder takes longer than copying
+ * them.
  */
 import { shown } from './arguments.js';
 import { InvalidArgumentError } from './errors.js';
@@ -18,7 +18,7 @@ const isBuffer = (value: unknown): value is ArrayBuffer =>
 const isBytes = (value: unknown): value is Uint8Array =>
   ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
 
-/** What to write for what is often given in place of bytes. */
+/** Advice for values that are often given in place of bytes. */
 function bytesHint(value: unknown): string {
   if (typeof value !== 'object' || value === null) return '';
   const is = (method: string) => typeof (value as Record<string, unknown>)[method] === 'function';
@@ -30,8 +30,8 @@ function bytesHint(value: unknown): string {
 }
 
 /**
- * Bytes in either form in which JavaScript has them, as a plain Uint8Array of memory that no other thread
- * has; `what` names them in the error for anything else.
+ * Bytes given as any of JavaScript's types, as a plain Uint8Array of unshared memory; `what` names them in
+ * the error for other values.
  */
 export function bytesOf(value: Uint8Array | ArrayBuffer, what: string): Uint8Array {
   if (!isBuffer(value) && !isBytes(value)) {
@@ -41,7 +41,7 @@ export function bytesOf(value: Uint8Array | ArrayBuffer, what: string): Uint8Arr
   }
   try {
     if (isBuffer(value)) return new Uint8Array(value);
-    value.keys(); // there are none where the memory is gone
+    value.keys(); // throws if the buffer is detached
     if (!isBuffer(value.buffer)) return new Uint8Array(value);
     return value.constructor === Uint8Array
       ? value
@@ -54,8 +54,8 @@ export function bytesOf(value: Uint8Array | ArrayBuffer, what: string): Uint8Arr
 }
 
 /**
- * Puts a short text of ASCII at `at` and returns true; else it changes nothing that lies behind `text.length`
- * bytes, and returns false.
+ * Writes a short ASCII text at `at` and returns true; otherwise returns false and changes at most
+ * `text.length` bytes.
  */
 export function putAscii(text: string, bytes: Uint8Array, at: number): boolean {
   if (text.length > SHORT) return false;
@@ -67,10 +67,10 @@ export function putAscii(text: string, bytes: Uint8Array, at: number): boolean {
   return true;
 }
 
-/** What is no UTF-8 becomes U+FFFD. The bytes must not be shared memory. */
+/** Invalid UTF-8 becomes U+FFFD. The bytes must not be shared memory. */
 export const decodeText = (bytes: Uint8Array): string => lenient.decode(bytes);
 
-/** The text, or the bytes themselves when they are no UTF-8. The bytes must not be shared memory. */
+/** The text, or the bytes themselves if they are not UTF-8. The bytes must not be shared memory. */
 export function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   try {
     return strict.decode(bytes);
@@ -79,7 +79,7 @@ export function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   }
 }
 
-/** Texts, or bytes for all where one of them is no UTF-8: so the elements are of one kind. */
+/** Texts, or bytes for all if one of them is not UTF-8, so that all elements have one type. */
 export function uniform(items: (string | Uint8Array)[]): string[] | Uint8Array[] {
   if (items.every((item) => typeof item === 'string')) return items as string[];
   return items.map((item) => (typeof item === 'string' ? encodeText(item) : item));

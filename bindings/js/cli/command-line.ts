@@ -1,18 +1,18 @@
-/** What the commands share: reading arguments, and output in columns. */
+/** Shared by the commands: parsing arguments, and output in columns. */
 import { didYouMean } from '../base/did-you-mean.js';
 
-/** A mistake of the caller's: its message is all that is shown. */
+/** A mistake of the user: only its message is shown. */
 export class CommandError extends Error {
   constructor(
     message: string,
-    /** The exit code: 1 for what went wrong, 2 for what was asked wrongly. */ readonly exitCode: 1 | 2 = 1,
+    /** The exit code: 1 for failures, 2 for invalid arguments. */ readonly exitCode: 1 | 2 = 1,
   ) {
     super(message);
   }
 }
 
 export interface OptionSpec {
-  /** What stands for the value in the help; a flag has none. */
+  /** The placeholder for the value in the help; a flag has none. */
   readonly value?: string;
   readonly repeats?: boolean;
   readonly required?: boolean;
@@ -24,19 +24,19 @@ export interface Arguments {
   readonly flags: ReadonlySet<string>;
   /** All values of an option, in order. */
   all(name: string): string[];
-  /** The value of an option that is given at most once. */
+  /** The value of an option that may be given once. */
   one(name: string): string | undefined;
 }
 
-/** What a command is called with, what it is told, what it does. */
+/** A command: its name, its arguments, its action. */
 export interface Command {
   readonly summary: string;
-  /** Names of the words that are no options; those in [] may be left out. */
+  /** Names of the positional arguments; those in [] are optional. */
   readonly words: readonly string[];
   readonly options: Readonly<Record<string, OptionSpec>>;
-  /** More lines for the help. */
+  /** Additional lines of the help. */
   readonly notes?: readonly string[];
-  /** Gives the exit code. */
+  /** Returns the exit code. */
   run(args: Arguments, write: (text: string) => void): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** `tfcore-wasm grad`: a graph with the operations that compute its gradients. */
+/** `tfcore-wasm grad`: adds the gradient operations to a graph. */
 import { init } from '../init.js';
 import type { Output } from '../graph/operation.js';
 import { Command, CommandError, columns, plural, shapeText } from './command-line.js';

@@ -1,4 +1,4 @@
-/** `tfcore-wasm inspect`: what a model is made of, and what of it this engine lacks. */
+/** `tfcore-wasm inspect`: describes a model, and lists what this engine does not support. */
 import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../models/compatibility.js';
 import type { GraphDefContent, GraphDefNode } from '../models/graph-def-nodes.js';
 import { attrOf } from '../models/graph-def-nodes.js';
@@ -18,22 +18,20 @@ export interface Report {
   readonly producer: number;
   readonly inputs: Value[];
   readonly outputs: Value[];
-  /** How often each op stands in the graph and in its functions. */
+  /** The number of occurrences of each op in the graph and in its functions. */
   readonly ops: Record<string, number>;
   readonly functions: { name: string; nodes: number }[];
   readonly missing: Missing[];
-  /** What only functions lack that the graph never calls. */
+  /** What is missing only in functions that the graph never calls. */
   readonly uncalled: Missing[];
   readonly unknownAttrs: UnknownAttr[];
-  /** Why it cannot be imported, where something else than that is in the way. */
+  /** Why the import fails, if not because something is missing. */
   readonly problem?: string;
 }
 
 const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
 
-/**
- * The nodes whose outputs nobody reads; nodes without outputs are what training steps and initialisers are.
- */
+/** The nodes whose outputs nobody reads; training steps and initialisers have no outputs. */
 function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
   const read = new Set(
     nodes.flatMap(({ inputs }) =>
@@ -45,8 +43,8 @@ function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
 }
 
 /**
- * The outputs of nodes, with the dtypes and shapes that the engine infers; where it cannot import the graph,
- * their names, and why.
+ * The outputs of nodes, with the inferred dtypes and shapes; if the graph cannot be imported, their names and
+ * the reason.
  */
 function describeOutputs(
   tf: TF,
@@ -84,7 +82,7 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
     .filter(({ op }) => PLACEHOLDERS.has(op))
     .map((node) => {
       const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
-      /* Graphs of old say [] where they mean that nothing is known. */
+      /* Old graphs have [] for unknown shapes. */
       return {
         name: node.name,
         dtype: String(attrOf(node, 'dtype') ?? '?'),

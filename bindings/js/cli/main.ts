@@ -59,7 +59,7 @@ async function main([name, ...given]: string[]): Promise<number> {
   }
 }
 
-/* Whoever reads may stop reading: `tfcore-wasm ops | head`. */
+/* The reader may stop reading: `tfcore-wasm ops | head`. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();

@@ -12,7 +12,7 @@ export const isText = (file: string): boolean => /\.(pbtxt|prototxt|txt|textprot
 
 export function readFile(file: string): Uint8Array {
   try {
-    return new Uint8Array(readFileSync(file)); // no Buffer, whose slice() shares memory
+    return new Uint8Array(readFileSync(file)); // not a Buffer, whose slice() shares memory
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new CommandError(
@@ -33,7 +33,7 @@ export function writeFile(file: string, content: Uint8Array | string): void {
   }
 }
 
-/** Files beside it whose names are like it. */
+/** Files with similar names in the folder. */
 function nearFile(file: string): string {
   const folder = path.dirname(file);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return '';
@@ -41,7 +41,7 @@ function nearFile(file: string): string {
   return near === undefined ? '' : `; did you mean ${path.join(folder, near)}?`;
 }
 
-/** What a folder is, when it is one of those that hold models. */
+/** The kind of model in a folder, if it is recognised. */
 function folderText(folder: string): string {
   const has = (name: string): boolean => existsSync(path.join(folder, name));
   if (has('saved_model.pb'))
@@ -54,7 +54,7 @@ function folderText(folder: string): string {
 }
 
 /**
- * The GraphDef in a file: bytes, or text where the file's name says so. Files of other formats are refused.
+ * The GraphDef in a file: binary, or text depending on the file's name. Files of other formats are refused.
  */
 export function readModel(file: string): Uint8Array | string {
   const bytes = readFile(file);

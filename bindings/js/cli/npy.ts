@@ -29,7 +29,7 @@ interface Header {
   readonly descr: string;
   readonly fortran: boolean;
   readonly shape: number[];
-  /** Where the elements begin. */
+  /** The offset of the elements. */
   readonly start: number;
 }
 
@@ -57,7 +57,7 @@ function readHeader(bytes: Uint8Array, file: string): Header {
   return { descr: descr!, fortran: order === 'True', shape, start };
 }
 
-/** Elements that stand column by column, row by row. */
+/** Converts elements from column-major to row-major order. */
 function fromColumns(data: Uint8Array, size: number, shape: readonly number[]): Uint8Array {
   const out = new Uint8Array(data.length);
   const index = shape.map(() => 0);
@@ -105,9 +105,7 @@ export function readNpy(bytes: Uint8Array, file: string): Tensor {
   return new Tensor('string', shape, uniform(strings));
 }
 
-/**
- * The type and the bytes of the elements as NumPy has them: bfloat16 as float32, strings padded with zeros.
- */
+/** NumPy's type and bytes for the elements: bfloat16 as float32, strings padded with zeros. */
 function elementsOf(tensor: Tensor): { descr: string; bytes: Uint8Array } {
   const { dtype, data } = tensor;
   const viewOf = (array: ArrayBufferView): Uint8Array =>
@@ -134,10 +132,8 @@ export function writeNpy(tensor: Tensor): Uint8Array {
   const { descr, bytes } = elementsOf(tensor);
   const shape = tensor.shape.length === 1 ? `${tensor.shape[0]},` : tensor.shape.join(', ');
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape}), }`;
-  /*
-   * The header ends at a multiple of 64 bytes. A shape of at most 254 sizes never needs the longer form of
-   * it.
-   */
+  /* The header ends at a multiple of 64 bytes. A shape has at most 254 sizes, so the longer header format is
+   * never needed. */
   const header = text.padEnd(Math.ceil((10 + text.length + 1) / 64) * 64 - 11) + '\n';
   const out = new Uint8Array(10 + header.length + bytes.length);
   out.set([...MAGIC, 1, 0, header.length & 0xff, header.length >> 8]);

@@ -1,4 +1,4 @@
-/** `tfcore-wasm ops`: the registry as a table, and the whole definition of one op. */
+/** `tfcore-wasm ops`: the registry as a table, and the full definition of one op. */
 import type { AttrValue } from '../messages/attr-value.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { init } from '../init.js';
@@ -7,12 +7,12 @@ import type { ArgDef, AttrDef, OpDef } from '../messages/op-def.js';
 import { TF, runtimeOf } from '../tf.js';
 import { Command, CommandError, columns, plural } from './command-line.js';
 
-/** 'yes', 'none': no gradient flows by definition, 'missing': one could flow and is not known. */
+/** 'yes'; 'none': no gradient flows by definition; 'missing': a gradient is possible but not registered. */
 type Gradient = 'yes' | 'none' | 'missing';
 
 interface OpRow {
   readonly name: string;
-  /** For what the op's kernels are made: values of the attr `typeAttr`. Empty where there is no choice. */
+  /** The types of the op's kernels: values of the attr `typeAttr`. Empty if there is no choice. */
   readonly dtypes: readonly string[];
   readonly typeAttr?: string;
   readonly gradient: Gradient;
@@ -38,11 +38,11 @@ const ORDER = [...Object.keys(SHORT), 'bool', 'string', 'resource', 'variant'];
 const rank = (dtype: string): number => (ORDER.includes(dtype) ? ORDER.indexOf(dtype) : ORDER.length);
 const short = (dtype: string): string => SHORT[dtype] ?? dtype;
 
-/** The values that an attr of types may have; undefined: any. */
+/** The allowed values of a type attr; undefined: any. */
 const allowedOf = (attr: AttrDef | undefined): string[] | undefined =>
   attr?.allowed_values as string[] | undefined;
 
-/** Whether numbers with a derivative can come out of the op. */
+/** Whether the op can have differentiable outputs. */
 function yieldsFloats(def: OpDef): boolean {
   const isFloat = (dtype: string): boolean => /^(b?float|complex)/.test(dtype);
   return def.output_arg.some(({ type, type_attr, type_list_attr }) => {
@@ -70,7 +70,7 @@ function rowOf(tf: TF, def: OpDef): OpRow {
 
 function printTable(rows: readonly OpRow[]): string {
   const count = (gradient: Gradient): number => rows.filter((row) => row.gradient === gradient).length;
-  /* The attr is named where it is not the element type. */
+  /* The attr is named if it is not the element type. */
   const list = ({ dtypes, typeAttr }: OpRow): string =>
     (/^(T|dtype|Tout|)$/.test(typeAttr ?? '') ? '' : `${typeAttr}: `) + (dtypes.map(short).join(' ') || '-');
   const cells = rows.map((row) => [row.name, row.gradient, list(row)]);

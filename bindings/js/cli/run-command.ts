@@ -17,7 +17,7 @@ function outputOf(graph: Graph, name: string, what: string): Output {
   }
 }
 
-/** Values as JSON has them: numbers, strings, true and false, nested arrays. */
+/** Values as JSON: numbers, strings, true and false, nested arrays. */
 function parseValue(text: string, place: string): TensorLike {
   try {
     return JSON.parse(text) as TensorLike;
@@ -50,7 +50,7 @@ function readFeed(graph: Graph, given: string): [Output, Tensor] {
   );
 }
 
-/** Nested arrays over several lines, one for each row; long ones are cut in the middle. */
+/** Prints nested arrays on several lines, one per row; long ones are truncated in the middle. */
 function valueText(value: NestedArray, indent = ''): string {
   if (!Array.isArray(value)) return scalarText(value);
   const cut = value.length > 12 ? [...value.slice(0, 6), undefined, ...value.slice(-3)] : value;
@@ -73,7 +73,7 @@ function scalarText(value: unknown): string {
   return String(value);
 }
 
-/** JSON has no numbers for these. */
+/** JSON has no infinity and NaN. */
 const plain = (_: string, value: unknown): unknown =>
   typeof value === 'bigint'
     ? String(value)

@@ -1,13 +1,13 @@
 /**
- * builds.ts of `tfcore-wasm/inline`: one build, which every host with SIMD runs, inside of the file. Nothing
- * is fetched and no worker is started.
+ * Replaces builds.ts in `tfcore-wasm/inline`: one build, which every host with SIMD runs, embedded in the
+ * file. Nothing is fetched and no worker is started.
  */
 import createSingle from 'glue:single';
 import packed from 'wasm:simd';
 import type { Build, Variant } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';
 
-/** The bytes of a gzip file in base64. */
+/** Decodes base64 and decompresses gzip. */
 async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
   if (isNode)
     return new Uint8Array(

@@ -1,7 +1,7 @@
 /**
- * The builds that this entry of the package offers, and where their files are: addresses and workers stand in
- * the literal forms that bundlers follow. tools/bundle.mjs puts builds-inline.ts in the place of this file
- * for `tfcore-wasm/inline`.
+ * The builds in this entry of the package, and the locations of their files: URLs and workers are written in
+ * the literal forms that bundlers recognise. For `tfcore-wasm/inline`, tools/bundle.mjs replaces this file by
+ * builds-inline.ts.
  */
 import createSingle from 'glue:single';
 import createThreaded from 'glue:threads';
@@ -9,9 +9,9 @@ import createThreaded from 'glue:threads';
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
 export interface Build {
-  /** Emscripten's JavaScript of the build. */
+  /** Emscripten's JavaScript for the build. */
   readonly create: (options: Record<string, unknown>) => Promise<Record<string, unknown>>;
-  /** The .wasm: its address, or the bytes themselves. */
+  /** The .wasm: its URL, or the bytes themselves. */
   readonly wasm: () => URL | Promise<Uint8Array<ArrayBuffer>>;
 }
 
@@ -28,9 +28,9 @@ export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
   },
 };
 
-/** The script of a thread. */
+/** The URL of the thread script. */
 export const workerAddress = (): URL => new URL('./tfcore-worker.js', import.meta.url);
 
-/** A thread in a page. */
+/** Starts a thread in a page. */
 export const newWorker = (): Worker =>
   new Worker(new URL('./tfcore-worker.js', import.meta.url), { type: 'module' });

@@ -1,4 +1,4 @@
-/** What this host can run, and which build that comes to. */
+/** The features of this host, and the choice of a build. */
 import { BUILDS, Variant } from './builds.js';
 import { InvalidArgumentError, UnavailableError } from '../base/errors.js';
 import { isNode, nodeModule } from '../base/host.js';
@@ -9,16 +9,16 @@ export type { Variant } from './builds.js';
 export interface Choice {
   readonly variant: Variant;
   readonly threads: number;
-  /** Why it is not the fastest build of the package; undefined where it is, or where the caller named it. */
+  /** Why it is not the package's fastest build; undefined if it is, or if the caller named it. */
   readonly reason: string | undefined;
-  /** The build to take where workers are refused; undefined where the caller asked for threads by name. */
+  /** The build to use if workers are refused; undefined if the caller named a build with threads. */
   readonly withoutThreads: Variant | undefined;
 }
 
-/** As many as the engine's pool takes. */
+/** At most the size of the engine's pool. */
 const MAX_THREADS = 64;
 
-/** A module with one function () -> v128 of this code. */
+/** A module with one function () -> v128 with this code. */
 function vectorModule(...code: number[]): Uint8Array<ArrayBuffer> {
   const body = [0, ...code, 0x0b];
   return Uint8Array.from([
@@ -51,11 +51,11 @@ function vectorModule(...code: number[]): Uint8Array<ArrayBuffer> {
 
 const SPLAT = [0x41, 0, 0xfd, 0x0f]; // i32.const 0, i8x16.splat
 
-/** Whether memory may be shared between threads here. */
+/** Whether threads can share memory here. */
 const mayShare = (): boolean =>
   isNode || (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
 
-/** What this host can run. */
+/** The features of this host. */
 export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: boolean } {
   const simd = WebAssembly.validate(vectorModule(...SPLAT));
   const relaxed = WebAssembly.validate(vectorModule(...SPLAT, ...SPLAT, 0xfd, 0x80, 0x02)); // i8x16.relaxed_swizzle
@@ -69,7 +69,7 @@ export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: bo
   return { simd, relaxed, threads };
 }
 
-/** Which build `options` and this host come to, and how many threads compute in it. */
+/** The build for `options` and this host, and the number of threads that compute in it. */
 export function chooseBuild(options: { variant?: Variant; threads?: number }): Choice {
   const host = detectFeatures();
   if (!host.simd)
@@ -88,7 +88,7 @@ export function chooseBuild(options: { variant?: Variant; threads?: number }): C
 
 type Host = ReturnType<typeof detectFeatures>;
 
-/** The build that the caller named, where it can run. */
+/** The build that the caller named, if the host can run it. */
 function asked(variant: Variant, host: Host): Variant {
   if (!(variant in BUILDS))
     throw new InvalidArgumentError(`variant '${variant}' is none of ${Object.keys(BUILDS).join(', ')}`);

@@ -1,13 +1,13 @@
-/** From where a .wasm is said to be to a compiled module; what goes wrong on the way is explained. */
+/** Loads and compiles a .wasm from a given location, and explains failures. */
 import { UnavailableError } from '../base/errors.js';
 import { isNode, nodeModule } from '../base/host.js';
 
-/** Where a .wasm is: an address, bytes, a compiled module, a Response. */
+/** The source of a .wasm: a URL, bytes, a compiled module, a Response. */
 export type WasmSource = string | URL | Response | BufferSource | WebAssembly.Module;
 
 export interface FetchOptions {
   signal?: AbortSignal;
-  /** Called while the wasm is loaded, with bytes; `total` is 0 where the server does not tell it. */
+  /** Progress in bytes while the wasm is loaded; `total` is 0 if the server does not report it. */
   onProgress?: (loaded: number, total: number) => void;
 }
 
@@ -15,7 +15,7 @@ async function readBody(
   response: Response,
   onProgress: NonNullable<FetchOptions['onProgress']>,
 ): Promise<ArrayBuffer> {
-  /* Of a compressed response the header tells the compressed length. */
+  /* For a compressed response the header has the compressed length. */
   const total = response.headers.has('content-encoding')
     ? 0
     : Number(response.headers.get('content-length') ?? 0);
@@ -37,13 +37,13 @@ async function readBody(
 }
 
 /**
- * Not `instanceof Response`: where Node is asked for that name, it loads all of its fetch first, which takes
- * longer than our start.
+ * Not `instanceof Response`: evaluating that name makes Node load all of its fetch, which takes longer than
+ * our start.
  */
 const isResponse = (source: unknown): source is Response =>
   typeof source === 'object' && source !== null && 'arrayBuffer' in source && 'ok' in source;
 
-/** What stands at an address: a Response whose body is still to come, or the bytes of a file. */
+/** The content at a URL: a Response whose body is not read yet, or the bytes of a file. */
 async function open(
   source: string | URL | Response,
   options: FetchOptions,
@@ -78,7 +78,7 @@ async function open(
   return response;
 }
 
-/** Refuses what cannot be WebAssembly, with the likely reason. */
+/** Refuses content that cannot be WebAssembly, with the likely reason. */
 function checkHead(bytes: BufferSource, where: string): void {
   const length = Math.min(bytes.byteLength, 4);
   const head = ArrayBuffer.isView(bytes)
@@ -90,7 +90,7 @@ function checkHead(bytes: BufferSource, where: string): void {
   throw new UnavailableError(`what was loaded${where} is no WebAssembly${html}`);
 }
 
-/** Waits for the compiler. Its errors are no matter of where the file is. */
+/** Waits for the compiler, whose errors do not depend on the file's location. */
 async function explained(compiling: Promise<WebAssembly.Module>): Promise<WebAssembly.Module> {
   try {
     return await compiling;
@@ -103,10 +103,7 @@ async function explained(compiling: Promise<WebAssembly.Module>): Promise<WebAss
   }
 }
 
-/**
- * The module at `source`. `missing` is added to the error where there is no wasm: what the reader can do
- * about it.
- */
+/** The module at `source`. `missing` is added to the error if there is no wasm: advice for the reader. */
 export async function compile(
   source: WasmSource,
   options: FetchOptions,
@@ -118,10 +115,7 @@ export async function compile(
     const isAddress = typeof source === 'string' || source instanceof URL || isResponse(source);
     const opened = isAddress ? await open(source, options) : source;
     if (isResponse(opened)) {
-      /*
-       * A page compiles while the file comes in, and keeps what it compiled; that takes a server that names
-       * the type.
-       */
+      /* A page compiles while downloading, and caches the result; that requires a server that sends the type. */
       const streams =
         !isNode && !options.onProgress && opened.headers.get('content-type')?.startsWith('application/wasm');
       if (streams) return explained(WebAssembly.compileStreaming(opened));

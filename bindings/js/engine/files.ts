@@ -5,18 +5,18 @@ import { Runtime, checkRuntime } from './runtime.js';
 import { bytesOf, decodeText, encodeText } from '../base/utf8.js';
 
 /**
- * Files of one engine: in memory, until useDirectory() says otherwise. Paths are texts with '/' between their
- * parts; in memory there are no folders to be made.
+ * Files of one engine: in memory by default, or those of a folder after useDirectory(). Paths are texts with
+ * '/' between their parts; in memory, folders exist implicitly.
  */
 export class Files {
   readonly #runtime: Runtime;
 
-  /** Made by init(): tf.files. */
+  /** Created by init(): tf.files. */
   constructor(runtime: Runtime) {
     this.#runtime = checkRuntime(runtime, 'Files', 'tf.files');
   }
 
-  /** The whole file. Throws NotFoundError. */
+  /** Reads the whole file. Throws NotFoundError. */
   read(path: string): Uint8Array {
     checkText('a path', path);
     const { wasm } = this.#runtime;
@@ -25,7 +25,7 @@ export class Files {
     );
   }
 
-  /** Makes the file, or replaces it. */
+  /** Creates or replaces the file. */
   write(path: string, content: Uint8Array | ArrayBuffer | string): void {
     checkText('a path', path);
     const { wasm } = this.#runtime;
@@ -37,7 +37,7 @@ export class Files {
     });
   }
 
-  /** Throws NotFoundError when there is no such file. */
+  /** Throws NotFoundError if there is no such file. */
   remove(path: string): void {
     checkText('a path', path);
     const { wasm } = this.#runtime;
@@ -47,7 +47,7 @@ export class Files {
     });
   }
 
-  /** The paths of all files, sorted; those that begin with `prefix`. */
+  /** The paths of all files that begin with `prefix`, sorted. */
   list(prefix = ''): string[] {
     checkText('the beginning of paths', prefix);
     const { wasm } = this.#runtime;
@@ -63,8 +63,8 @@ export class Files {
   }
 
   /**
-   * Node: from now on files are those of this folder, which is the root of all paths: '/model' and 'model'
-   * are the same file in it, and no path leads out. What is in memory stays there, out of sight.
+   * Node: uses the files of this folder from now on. The folder is the root of all paths: '/model' and
+   * 'model' are the same file, and no path leads outside. Files in memory are kept but hidden.
    */
   useDirectory(directory: string): void {
     checkText('a directory', directory);
@@ -76,7 +76,7 @@ export class Files {
     });
   }
 
-  /** Back to the files in memory. */
+  /** Uses the files in memory again. */
   useMemory(): void {
     const { wasm } = this.#runtime;
     wasm.refuseInCallback();

@@ -13,7 +13,7 @@ import { unsigned } from './wasm.js';
 import type { Scope, Wasm } from './wasm.js';
 
 export class FunctionStep extends Step {
-  /** The engine's call; 0 before it begins, and when it is over. */
+  /** The engine's call; 0 before it begins, and after it has ended. */
   #call: WasmFunctionCallPtr | Null = 0;
 
   constructor(

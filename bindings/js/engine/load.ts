@@ -1,4 +1,4 @@
-/** Loading: brings a build's glue, its wasm and its workers together. */
+/** Loads an engine: combines a build's glue, its wasm and its workers. */
 import { BUILDS, Build, Variant } from './builds.js';
 import type { Choice } from './choose-build.js';
 import { TFError, UnavailableError } from '../base/errors.js';
@@ -10,24 +10,24 @@ import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
 
 export interface InitOptions {
   /**
-   * Where the wasm is: an address, bytes, a compiled module, a Response; or, as an address that ends in '/',
-   * the folder that the package's files tfcore-*.wasm and tfcore-worker.js were copied to. Default: beside
-   * the package's JavaScript.
+   * The location of the wasm: a URL, bytes, a compiled module, a Response; or, as a URL that ends in '/', the
+   * folder with copies of the package's files tfcore-*.wasm and tfcore-worker.js. Default: next to the
+   * package's JavaScript.
    */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
   /**
-   * Default: the fastest that this host runs. `tf.variant` tells which it is, `tf.variantReason` why it is
-   * not a faster one.
+   * Default: the fastest build that this host runs. `tf.variant` is its name, `tf.variantReason` the reason
+   * if it is not the package's fastest.
    */
   variant?: Variant;
-  /** Threads that compute, in the builds with threads. Default: one a processor, at most 8. */
+  /** The number of computing threads, in the builds with threads. Default: one per processor, at most 8. */
   threads?: number;
   signal?: AbortSignal;
-  /** Called while the wasm is loaded, with bytes; `total` is 0 where the server does not tell it. */
+  /** Progress in bytes while the wasm is loaded; `total` is 0 if the server does not report it. */
   onProgress?: (loaded: number, total: number) => void;
 }
 
-/** A folder that is given as an address: the files of the package lie there. */
+/** The URL of a folder with the files of the package. */
 function folderOf(source: InitOptions['wasm']): string | URL | undefined {
   return (typeof source === 'string' || source instanceof URL) && String(source).endsWith('/')
     ? source
@@ -37,7 +37,7 @@ function folderOf(source: InitOptions['wasm']): string | URL | undefined {
 const inFolder = (folder: string | URL, name: string): string | URL =>
   folder instanceof URL ? new URL(name, folder) : `${folder}${name}`;
 
-/** What to do about a wasm that is not where it is looked for, said behind the error. */
+/** Advice for a missing wasm, appended to the error. */
 function adviceFor(variant: Variant, source: InitOptions['wasm'], address: string): string {
   const files = `node_modules/tfcore-wasm/dist/tfcore-${variant}.wasm${variant.endsWith('threads') ? ' and tfcore-worker.js' : ''}`;
   if (folderOf(source) !== undefined) return `\nCopy ${files} into that folder.`;
@@ -71,7 +71,7 @@ async function compileBuild(
   return compile(source, options, adviceFor(variant, options.wasm, String(source)));
 }
 
-/** Instantiates the glue with a module that was compiled before, and finds the memory it works in. */
+/** Instantiates the glue with a compiled module, and finds its memory. */
 async function instantiate(
   build: Build,
   module: WebAssembly.Module,
@@ -106,8 +106,8 @@ async function instantiate(
 }
 
 /**
- * Refuses modules that the glue would crash on, in a place where nobody can catch it: ours import functions,
- * and with threads their memory.
+ * Refuses modules with which the glue would crash without a catchable error: ours import functions, and with
+ * threads their memory.
  */
 function checkModule(module: WebAssembly.Module, threads: boolean): void {
   const kinds = WebAssembly.Module.imports(module).map(({ kind }) => kind);
@@ -116,7 +116,7 @@ function checkModule(module: WebAssembly.Module, threads: boolean): void {
     throw new Error(`it is a build ${threads ? 'without' : 'with'} threads`);
 }
 
-/** The engine of one build in a running state, or an error that says why not. */
+/** The running engine of one build, or an error with the reason. */
 async function start(
   build: Build,
   module: WebAssembly.Module,
@@ -177,7 +177,7 @@ async function load(
   }
 }
 
-/** Loads the chosen build, or the one without threads where workers are refused. */
+/** Loads the chosen build, or the one without threads if workers are refused. */
 export async function loadRuntime(
   options: InitOptions,
   { variant, threads, reason, withoutThreads }: Choice,

@@ -10,17 +10,17 @@ import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
 import { encodeText } from '../base/utf8.js';
 import type { Wasm } from './wasm.js';
 
-/** What an engine has in use. */
+/** The resources in use by an engine. */
 export interface MemoryInfo {
-  /** Size of the wasm memory, which only grows. */
+  /** The size of the wasm memory, which never shrinks. */
   wasmBytes: number;
-  /** What live objects hold of it. */
+  /** Bytes held by live objects. */
   liveBytes: number;
   /** Allocations since the start. */
   allocations: number;
   /**
-   * Tensors that the engine holds: of variables, constants and programs. Those that JavaScript was given are
-   * not among them.
+   * Tensors held by the engine: of variables, constants and programs. Tensors returned to JavaScript do not
+   * count.
    */
   tensors: number;
   /** Open graphs and sessions. */
@@ -32,12 +32,12 @@ export interface MemoryInfo {
   callables: number;
 }
 
-/** Where the lines of the op Print go. */
+/** The receiver of lines from the op Print. */
 export interface LogSink {
   write(line: string): void;
 }
 
-/** What is counted, and freed when its owner is collected. */
+/** Objects that are counted, and freed when their owner is collected. */
 interface Handles {
   graphs: GraphPtr;
   sessions: SessionPtr;
@@ -57,7 +57,7 @@ export class Runtime {
   };
   private readonly ops = new Map<string, OpDef>();
   private readonly texts = new Map<string, TextPtr>();
-  /** Frees what a user forgot to dispose. */
+  /** Frees objects that the user did not dispose. */
   private readonly net = new FinalizationRegistry<Held>(([kind, pointer]) => {
     const { call } = this.wasm;
     this.counts[kind]--;
@@ -75,7 +75,7 @@ export class Runtime {
     readonly variantReason: string | undefined,
   ) {}
 
-  /** Notes that a handle was made, to be freed when its owner is collected. */
+  /** Registers a new handle, to be freed when its owner is collected. */
   opened(owner: object, ...held: Held): void {
     this.counts[held[0]]++;
     this.net.register(owner, held, owner);
@@ -86,7 +86,7 @@ export class Runtime {
     this.net.unregister(owner);
   }
 
-  /** A NUL-terminated text that stays: for names that are used over and over, such as those of ops. */
+  /** A NUL-terminated text that stays allocated: for names that are used repeatedly, such as those of ops. */
   constantText(text: string): TextPtr {
     let pointer = this.texts.get(text);
     if (pointer === undefined) {
@@ -98,15 +98,12 @@ export class Runtime {
     return pointer;
   }
 
-  /** After an op was registered. */
+  /** Call this after an op was registered. */
   forgetOps(): void {
     this.ops.clear();
   }
 
-  /**
-   * Ops are asked for one by one, when they are needed: decoding all of them would be most of the time to a
-   * first result.
-   */
+  /** Ops are decoded one by one on demand: decoding all of them would dominate the time to a first result. */
   findOpDef(name: string): OpDef | undefined {
     const known = this.ops.get(name);
     if (known || name.includes('\0')) return known;
@@ -120,7 +117,7 @@ export class Runtime {
     return found;
   }
 
-  /** All of them, sorted by name, but for those whose name begins with '_'. */
+  /** All ops except internal ones (names with a leading '_'), sorted by name. */
   opDefs(): OpDef[] {
     const buffer = this.wasm.call.TF_GetAllOpList();
     const list = decodeOpList(this.wasm.bytesOfBuffer(buffer));
@@ -140,10 +137,7 @@ export class Runtime {
   }
 }
 
-/**
- * The runtime that a constructor was given. Those who call the constructors of the package's own classes give
- * none.
- */
+/** The runtime passed to a constructor. Users who call the package's constructors directly pass none. */
 export function checkRuntime(runtime: Runtime, name: string, example: string): Runtime {
   if (runtime instanceof Runtime) return runtime;
   throw new TypeError(

@@ -1,19 +1,19 @@
 /**
- * StepQueue: steps of a session, or calls of functions that share state. They run in order, and give way to
- * the event loop.
+ * StepQueue: steps of a session, or calls of functions that share state. They run in order, and yield to the
+ * event loop.
  */
 import type { Schema } from '../base/arguments.js';
 import { CancelledError, InvalidArgumentError } from '../base/errors.js';
 import { nextTurn } from '../base/event-loop.js';
 import type { Step } from './step.js';
 
-/** How long a step keeps the event loop waiting, in milliseconds. */
+/** The maximum time for which a step blocks the event loop, in milliseconds. */
 const SLICE_MS = 10;
 
 export interface StepOptions {
   /**
-   * Ends the step between two kernels: `run` rejects with CancelledError. `runSync` looks at it before it
-   * starts only.
+   * Ends the step between two kernels: `run` rejects with CancelledError. `runSync` checks it only before it
+   * starts.
    */
   signal?: AbortSignal;
   /** Milliseconds after which the step fails with DeadlineExceededError; none by default. */
@@ -22,7 +22,7 @@ export interface StepOptions {
 
 export const STEP_OPTIONS: Schema<StepOptions> = { signal: 'an AbortSignal', timeoutMs: 'a number' };
 
-/** Whole milliseconds for the engine; 0: no deadline. */
+/** In whole milliseconds, for the engine; 0: no deadline. */
 export function timeoutOf({ timeoutMs = 0 }: StepOptions): number {
   if (!(timeoutMs >= 0))
     throw new InvalidArgumentError(
@@ -31,20 +31,20 @@ export function timeoutOf({ timeoutMs = 0 }: StepOptions): number {
   return Math.min(Math.ceil(timeoutMs), 2 ** 31 - 1);
 }
 
-/** Refuses to begin what was aborted before. */
+/** Refuses a step that was aborted before it begins. */
 export function checkSignal({ signal }: StepOptions): void {
   if (signal?.aborted) throw new CancelledError('the run was aborted before it started');
 }
 
 export class StepQueue {
-  /** The step that is between two slices, or in one. */
+  /** The step that is running or between two slices. */
   #underWay: Step | undefined;
-  /** Fulfilled when the last step that was asked for has ended; undefined when none is under way. */
+  /** Fulfilled when the last queued step has ended; undefined when the queue is empty. */
   #last: Promise<void> | undefined;
 
   /**
-   * Runs the step when those before it have ended, and gives its `answer`. Before each slice `refused` is
-   * asked: an error that it gives ends the step, and so does the signal of the options.
+   * Runs the step after those before it, and returns its `answer`. `refused` is called before each slice: an
+   * error from it ends the step, and so does the signal of the options.
    */
   run<T>(step: Step, answer: () => T, { signal }: StepOptions, refused: () => Error | undefined): Promise<T> {
     const refusal = (): Error | undefined =>
@@ -57,17 +57,17 @@ export class StepQueue {
     return run;
   }
 
-  /** The step that is under way runs to its end. */
+  /** The running step is completed first. */
   finish(): void {
     this.#underWay?.advance(0);
   }
 
-  /** Ends the step that is under way. */
+  /** Ends the running step with an error. */
   abandon(error: Error): void {
     this.#underWay?.abandon(error);
   }
 
-  /** Steps that are asked for from now on begin when `run` has ended. */
+  /** Steps that are queued from now on begin when `run` has ended. */
   private queueBehind(run: Promise<unknown>): void {
     const ended: Promise<void> = run.then(
       () => this.leaveQueue(ended),
@@ -80,7 +80,7 @@ export class StepQueue {
     if (this.#last === ended) this.#last = undefined;
   }
 
-  /** A short step has ended when this returns; a longer one lets the event loop turn between slices. */
+  /** A short step has ended when this returns; a longer one yields to the event loop between slices. */
   private async runInSlices<T>(step: Step, answer: () => T, refusal: () => Error | undefined): Promise<T> {
     this.#underWay = step;
     try {

@@ -1,6 +1,6 @@
 /**
  * Step: one run of a session, or one call of a function. Its inputs are copied into the engine when it is
- * made; it runs at once or in slices of time.
+ * created; it runs at once or in slices of time.
  */
 import type { Ptr, StatusPtr, TensorPtr } from '../generated/abi.js';
 import type { Scope, Wasm } from './wasm.js';
@@ -8,7 +8,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import { readTensor, uploadTensor } from './transfer.js';
 
 export abstract class Step {
-  /** The engine's tensors of what was given. */
+  /** The engine's tensors of the inputs. */
   protected inputs: TensorPtr[] = [];
   protected state: 'new' | 'paused' | 'ended' = 'new';
   private outcome: { readonly values: Tensor[] } | { readonly error: unknown } | undefined;
@@ -27,12 +27,12 @@ export abstract class Step {
     });
   }
 
-  /** How many values a run gives. */
+  /** The number of results. */
   protected abstract readonly numResults: number;
 
   /**
-   * Begins the step, or goes on with it, for `sliceMs`; 0: to the end. 1 when it paused; else `results` are
-   * tensors of the engine.
+   * Begins or resumes the step for `sliceMs`; 0: to the end. Returns 1 when it paused; otherwise `results`
+   * are tensors of the engine.
    */
   protected abstract runSlice(
     scope: Scope,
@@ -41,14 +41,14 @@ export abstract class Step {
     status: StatusPtr,
   ): number;
 
-  /** Frees what a step that has begun holds in the engine; a step that paused is given up. */
+  /** Frees what a step that has begun holds in the engine; abandons a paused step. */
   protected abstract release(paused: boolean): void;
 
   get ended(): boolean {
     return this.state === 'ended';
   }
 
-  /** The values of a step that has ended; throws what ended it. */
+  /** The values of a step that has ended; throws the error that ended it. */
   get values(): Tensor[] {
     const { outcome } = this;
     if (!outcome) throw new Error('the step has not ended');
@@ -68,7 +68,7 @@ export abstract class Step {
     }
   }
 
-  /** Ends the step with an error. What it has assigned so far stays. */
+  /** Ends the step with an error. Its assignments stay. */
   abandon(error: unknown): void {
     if (!this.ended) this.end({ error });
   }

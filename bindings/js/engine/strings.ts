@@ -20,7 +20,7 @@ function bytesAt(wasm: Wasm, address: number): Uint8Array {
   return u8.slice(text, text + (word(0) >>> 2));
 }
 
-/** Strings, or bytes where one of them is no UTF-8. */
+/** Strings, or bytes if one of them is not UTF-8. */
 export function readStrings(wasm: Wasm, address: number, count: number): string[] | Uint8Array[] {
   return uniform(
     Array.from({ length: count }, (_, i) => textOrBytes(bytesAt(wasm, address + i * ELEMENT_BYTES))),

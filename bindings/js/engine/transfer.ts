@@ -1,4 +1,4 @@
-/** Tensors on their way into the engine (TF_Tensor) and out of it. */
+/** Transfers tensors into the engine (TF_Tensor) and out of it. */
 import { dtypeFromNumber, dtypeNumber, itemsPerElement, typedArrayOf } from '../tensor/dtypes.js';
 import { ResourceExhaustedError } from '../base/errors.js';
 import type { TensorPtr } from '../generated/abi.js';
@@ -6,7 +6,7 @@ import { readStrings, writeStrings } from './strings.js';
 import { Tensor, sizeOf } from '../tensor/tensor.js';
 import { type Scope, type Wasm, unsigned } from './wasm.js';
 
-/** The bytes that an address of the engine can tell apart: a number beyond would arrive as its remainder. */
+/** The address range of the engine: a larger number would wrap around. */
 const LARGEST = 2 ** 32 - 1;
 
 /** A new TF_Tensor of a value; the caller deletes it. */
@@ -35,7 +35,7 @@ export function uploadTensor(wasm: Wasm, scope: Scope, value: Tensor): TensorPtr
   }
 }
 
-/** The value of a TF_Tensor, which stays. */
+/** The value of a TF_Tensor, which is kept. */
 export function readTensor(wasm: Wasm, pointer: TensorPtr): Tensor {
   const { call } = wasm;
   const dtype = dtypeFromNumber(call.TF_TensorType(pointer));

@@ -1,6 +1,6 @@
 /**
- * Wasm: the engine's module as the rest of the bindings see it. Knows how to pass strings and arrays, to
- * check a status, and to read memory that may grow (and move) during any call. Pointers are unsigned numbers.
+ * Wasm: access to the engine's module. It passes strings and arrays, checks statuses, and reads memory that
+ * may grow (and move) during any call. Pointers are unsigned numbers.
  */
 import type { TypedArray } from '../tensor/dtypes.js';
 import {
@@ -23,10 +23,10 @@ import type {
 } from '../generated/abi.js';
 import { decodeText, encodeText, putAscii } from '../base/utf8.js';
 
-/** A pointer from a call, which gives those above 2 GB as negative numbers. */
+/** A pointer from a call, which returns those above 2 GB as negative numbers. */
 export const unsigned = <P extends number>(pointer: P): P => (pointer >>> 0) as P;
 
-/** An operation, and an output of one, as calls take them. */
+/** An operation, and one of its outputs, in the form for calls. */
 export interface OperationArgument {
   readonly pointer: OperationPtr;
 }
@@ -79,7 +79,7 @@ export class Scope {
     return this.bytes(encodeText(`${text}\0`));
   }
 
-  /** 32-bit numbers: pointers, sizes or ints, one after the other or as the members of a struct. */
+  /** 32-bit numbers: pointers, sizes or ints, as an array or as the members of a struct. */
   words<T>(words: readonly number[]): Ptr<T> {
     const pointer = this.alloc<T>(4 * words.length);
     this.wasm.u32.set(words, pointer >>> 2);
@@ -90,9 +90,7 @@ export class Scope {
     return this.words(pointers);
   }
 
-  /**
-   * TF_WasmAttr[] of the attrs that are given, and how many they are; `encode` makes a serialised AttrValue.
-   */
+  /** A TF_WasmAttr[] of the given attrs, and their number; `encode` returns a serialised AttrValue. */
   attrs(
     attrs: Readonly<Record<string, unknown>>,
     encode: (name: string, value: unknown) => Uint8Array,
@@ -133,13 +131,13 @@ export class Scope {
     for (const pointer of this.large) this.wasm.call.free(pointer);
   }
 
-  /** Where the next allocation goes: a scope inside this one begins there. */
+  /** The position of the next allocation, where a nested scope begins. */
   get top(): number {
     return this.at;
   }
 }
 
-/** Whatever was thrown as text; some objects cannot say what they are. */
+/** Anything thrown, as text; some objects cannot be converted. */
 function describe(error: unknown): string {
   try {
     return String(error);
@@ -149,25 +147,22 @@ function describe(error: unknown): string {
 }
 
 const SCRATCH_BYTES = 256 * 1024;
-/** Characters by which a thrown error is recognised: messages of statuses may be cut. */
+/** The length of the prefix that identifies a thrown error, because messages of statuses may be truncated. */
 const COMPARED = 100;
-/**
- * Characters of a thrown error that go through a status, which has to hold more than that: which node it was,
- * for one.
- */
+/** The maximum length of a thrown error in a status, which needs space for more, such as the node's name. */
 const LONGEST = 1000;
 
 export class Wasm {
-  /** Functions without their '_'. */
+  /** Function names without the leading '_'. */
   readonly call: Abi;
   private status: StatusPtr;
   private readonly scratch: Ptr<unknown>;
   private readonly addToTable: (body: unknown, signature: string) => number;
   private readonly removeFromTable: (pointer: number) => void;
-  /** A status for each depth of functions that the engine has called and that have not returned. */
+  /** A status for each nesting level of functions called by the engine. */
   private readonly spareStatuses: StatusPtr[] = [];
   private callbacks = 0;
-  /** What a callback threw last, and the text that its status got. */
+  /** The last error thrown by a callback, and its text in the status. */
   private thrown: { readonly error: unknown; readonly text: string } | undefined;
   private depth: Scope[] = [];
   private readonly shared: boolean;
@@ -201,14 +196,14 @@ export class Wasm {
   }
 
   /**
-   * Growth empties the arrays over the memory of one thread, which is quick to see; those over shared memory
-   * become too short.
+   * When memory of one thread grows, the arrays over it become empty, which is quick to detect; arrays over
+   * shared memory become too short.
    */
   private refresh(): void {
     if (this.shared ? this.memory.buffer !== this.viewed : this.bytes.length === 0) this.look();
   }
 
-  /** All memory as an array of a type; good until the next call into the engine. */
+  /** The whole memory as an array of a type; valid until the next call into the engine. */
   view<A extends TypedArray>(Type: new (buffer: ArrayBufferLike) => A): A {
     this.refresh();
     let view = this.views.get(Type) as A | undefined;
@@ -233,7 +228,8 @@ export class Wasm {
   }
 
   malloc<T>(size: number): Ptr<T> {
-    const pointer = size < 2 ** 32 ? this.call.malloc(Math.max(size, 1)) >>> 0 : 0; // a larger number would arrive as its remainder
+    const pointer = size < 2 ** 32 ? this.call.malloc(Math.max(size, 1)) >>> 0 : 0; // a larger number would
+    // wrap around
     if (pointer === 0) throw errorOf(8, `OOM when allocating ${size} bytes of wasm memory`);
     return pointer as Ptr<T>;
   }
@@ -251,14 +247,14 @@ export class Wasm {
     }
   }
 
-  /** Calls with a TF_Status in the place where `invoke` puts it, and throws what it reports. */
+  /** Calls with a TF_Status at the position where `invoke` puts it, and throws the reported error. */
   checked<T>(invoke: (status: StatusPtr) => T): T {
     const result = invoke(this.status);
     if (this.call.TF_GetCode(this.status) !== 0) this.fail();
     return result;
   }
 
-  /** Like `checked`, for calls that give NULL when they fail, and only then: one look at the status less. */
+  /** Like `checked`, for calls that return NULL exactly when they fail, which saves reading the status. */
   made<P extends number>(invoke: (status: StatusPtr) => P): P {
     const result = invoke(this.status);
     return result === 0 ? this.fail() : unsigned(result);
@@ -288,9 +284,10 @@ export class Wasm {
   }
 
   /**
-   * Runs the body of a function that the engine called, whose caller's status must not be touched meanwhile.
-   * Nothing that it throws may fly through the engine: `report` is called instead, with a function that puts
-   * it into a TF_Status; where the engine's call ends, `fail` makes an error of it.
+   * Runs the body of a function called by the engine. The status of the outer call must not be touched
+   * meanwhile, and exceptions must not propagate through the engine. Instead `report` is called with a
+   * function that puts the exception into a TF_Status; at the end of the outer call, `fail` makes an error of
+   * it.
    */
   callback(body: (scope: Scope) => void, report: (fill: (status: StatusPtr) => void) => void): void {
     const outer = this.status;
@@ -316,12 +313,12 @@ export class Wasm {
     }
   }
 
-  /** For calls inside of `callback` that take a status. */
+  /** For calls within `callback` that take a status. */
   withStatus(use: (status: StatusPtr) => void): void {
     use(this.status);
   }
 
-  /** Throws while a callback runs: graphs and sessions are in the middle of something then. */
+  /** Throws while a callback runs, because graphs and sessions may be in the middle of a change. */
   refuseInCallback(): void {
     if (this.callbacks > 0)
       throw new FailedPreconditionError(
@@ -341,7 +338,7 @@ export class Wasm {
     return decodeText(this.u8.slice(begin, end));
   }
 
-  /** The bytes that `fill` puts into a TF_Buffer. */
+  /** The bytes that `fill` writes to a TF_Buffer. */
   buffer(fill: (buffer: BufferPtr, status: StatusPtr) => void): Uint8Array {
     const buffer = unsigned(this.call.TF_NewBuffer());
     if (buffer === 0) throw errorOf(8, 'OOM when allocating a buffer');
@@ -358,7 +355,7 @@ export class Wasm {
     return decodeText(this.buffer(fill));
   }
 
-  /** A copy of what a TF_Buffer holds. */
+  /** A copy of the contents of a TF_Buffer. */
   bytesOfBuffer(buffer: BufferPtr): Uint8Array {
     const data = this.u32[buffer >>> 2]!;
     return this.u8.slice(data, data + this.u32[(buffer >>> 2) + 1]!);

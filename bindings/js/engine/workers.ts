@@ -1,8 +1,8 @@
-/** Starting the workers that become the engine's threads, and giving them up where the host refuses. */
+/** Starts the workers that become the engine's threads, and gives up if the host refuses them. */
 import { newWorker, workerAddress } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';
 
-/** A worker as Emscripten's glue uses it, be it of the web or of Node. */
+/** A worker as Emscripten's glue uses it, from the web or from Node. */
 export interface HostWorker {
   onmessage: ((event: { data: unknown }) => void) | null;
   onerror: ((event: { message?: string; preventDefault?(): void }) => void) | null;
@@ -15,15 +15,15 @@ export interface HostWorker {
 /** Why there are no threads. */
 export class WorkersRefused extends Error {}
 
-/** How long a worker may take until it listens. */
+/** The time for a worker to start listening. */
 const PATIENCE_IN_MS = 20_000;
 
 const messageOf = (error: unknown): string => (error as Error | undefined)?.message || String(error);
 
-/** A worker of Node's in the shape of the web's. */
+/** Wraps a worker of Node in the interface of the web's. */
 function startInNode(address: string | URL): HostWorker {
   const { Worker } = nodeModule('node:worker_threads');
-  /* Flags of the main thread's script, such as --input-type, are no business of this one. */
+  /* Flags of the main thread's script, such as --input-type, must not apply to the worker. */
   const started = new Worker(address, { execArgv: [] });
   const worker = Object.assign(started, { onmessage: null, onerror: null }) as unknown as HostWorker;
   started.on('message', (data: unknown) => worker.onmessage?.({ data }));
@@ -31,7 +31,10 @@ function startInNode(address: string | URL): HostWorker {
   return worker;
 }
 
-/** A page may not start a script of another origin as a worker, but a script of its own that imports it. */
+/**
+ * A page cannot start a script of another origin as a worker, but it can start its own script that imports
+ * it.
+ */
 function startThroughBlob(address: string | URL): HostWorker {
   const script = URL.createObjectURL(
     new Blob([`import ${JSON.stringify(String(address))};`], { type: 'text/javascript' }),
@@ -63,7 +66,7 @@ async function listening(worker: HostWorker): Promise<HostWorker> {
   }
 }
 
-/** Tries the ways to start a worker, first those that need less of the host. */
+/** Tries the ways to start a worker, beginning with those that require less of the host. */
 async function startWorker(script: string | URL | undefined): Promise<HostWorker> {
   if (isNode) return listening(startInNode(script ?? workerAddress()));
   try {
@@ -78,8 +81,8 @@ async function startWorker(script: string | URL | undefined): Promise<HostWorker
 }
 
 /**
- * Starts `count` workers, all of them or none: WorkersRefused tells why not. In Node they keep the process
- * alive until `unref`. `script`: where tfcore-worker.js is, if not beside the package's JavaScript.
+ * Starts `count` workers, or none: then WorkersRefused has the reason. In Node they keep the process alive
+ * until `unref`. `script`: the location of tfcore-worker.js, if not next to the package's JavaScript.
  */
 export async function startWorkers(count: number, script?: string | URL): Promise<HostWorker[]> {
   const started = await Promise.allSettled(Array.from({ length: count }, async () => startWorker(script)));

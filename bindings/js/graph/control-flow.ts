@@ -1,6 +1,5 @@
 /**
- * Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from callables that are
- * traced.
+ * Calls, branches and loops: functions of a graph as operations, from FunctionDefs or from traced callables.
  */
 import { checkList, checkOptions, shown } from '../base/arguments.js';
 import type { AttrInput, FuncAttr } from '../messages/attr-value.js';
@@ -22,7 +21,7 @@ import type { Operand } from './op-inputs.js';
 import type { Operation, Output } from './operation.js';
 import { fieldsOf, textOf } from '../messages/protobuf.js';
 
-/** What a callable that is traced returns: outputs, or values that become constants. */
+/** The return value of a traced callable: outputs, or values that become constants. */
 export type Traced = Operand | readonly Operand[];
 /** A function: its name in the graph, its definition, or a callable that builds it. */
 export type Body = string | FunctionDef | ((...inputs: Output[]) => Traced);
@@ -35,14 +34,14 @@ type Shape = (number | null)[] | null;
 
 const hasResource = (output: Output): boolean => output.dtype === 'resource' || output.dtype === 'variant';
 
-/** An argument of the function that `graph` becomes, named like the value that it stands for. */
+/** An argument of the function that `graph` becomes, named after the outer value. */
 function argument(graph: GraphCore, value: Output, shape: Shape): Output {
   const own = value.operation.name.replace(/^.*\//, '');
   const name = graph.uniqueName(/^Const(_\d+)?$/.test(own) ? 'arg' : own);
   return graph.placeholder(value.dtype, hasResource(value) ? null : shape, { name });
 }
 
-/** Whether an op has state, or a function calls one that has. */
+/** Whether an op is stateful, or a function calls a stateful one. */
 function isStateful(graph: GraphCore, type: string, seen = new Set<string>()): boolean {
   const signature = graph.findOpDef(type);
   if (!signature || signature.is_stateful) return signature !== undefined;
@@ -57,11 +56,11 @@ function isStateful(graph: GraphCore, type: string, seen = new Set<string>()): b
   return false;
 }
 
-/** What makes a graph the body of a function: where it is defined, and what it takes from there. */
+/** The data that makes a graph the body of a function: its outer graph, and its captures. */
 class Trace implements BodyTrace {
-  /** What the body takes from outside, by name. */
+  /** The captured outer values, by name. */
   private readonly captured = new Map<string, { readonly outside: Output; readonly inside: Output }>();
-  /** Functions of the graph around. */
+  /** Functions of the outer graph. */
   private readonly known = new Set<string>();
   private lastStateful: Operation | undefined;
 
@@ -82,8 +81,8 @@ class Trace implements BodyTrace {
   }
 
   /**
-   * Inside, what `outside`, an output of the graph around or of one around that, is: an argument of the
-   * function.
+   * The value inside for `outside`, an output of the surrounding graph or of one around that: an argument of
+   * the function.
    */
   capture(outside: Output): Output {
     const near = this.outer.adopt(outside);
@@ -95,8 +94,8 @@ class Trace implements BodyTrace {
   }
 
   /**
-   * Operations with state happen in the order in which they are written, as if each were called: makes one of
-   * them.
+   * Adds a stateful operation. Stateful operations run in the order in which they are written, as if each
+   * were called.
    */
   inOrder(
     type: string,
@@ -109,18 +108,18 @@ class Trace implements BodyTrace {
     ));
   }
 
-  /** The last operation that has state; the others are before it. */
+  /** The last stateful operation; it comes after the others. */
   get stateful(): Operation | undefined {
     return this.lastStateful;
   }
 
-  /** Functions that came with the body, those of gradients too. */
+  /** Functions added with the body, including those of gradients. */
   get functions(): FunctionDef[] {
     return functionsOf(this.graph).filter(({ name }) => !this.known.has(name));
   }
 }
 
-/** The bodies of one operation, and the functions that it brings into its graph: all of them, or none. */
+/** The bodies of one operation, and the functions that it adds to its graph: all of them, or none. */
 class Bodies {
   private readonly traced: TracedBody[] = [];
   private readonly defined: string[] = [];
@@ -149,14 +148,13 @@ class Bodies {
   }
 
   /**
-   * Brings in the functions that a body calls; before the next one is traced, which chooses names beside
-   * theirs.
+   * Adds the functions that a body calls, before the next body is traced and chooses names that must be free.
    */
   accept(body: TracedBody): void {
     for (const definition of body.functions) this.add(definition);
   }
 
-  /** Adds a function to the graph, which may have it already. */
+  /** Adds a function to the graph unless the graph has it. */
   add(definition: FunctionDef): void {
     const isNew = !findFunction(this.graph, definition.name);
     addFunction(this.graph, definition);
@@ -164,13 +162,13 @@ class Bodies {
   }
 }
 
-/** A body that has been traced: a graph of its own, until it is a function. */
+/** A traced body: a graph of its own that becomes a function. */
 class TracedBody {
   readonly args: Output[] = [];
   readonly results: Output[] = [];
   private readonly trace: Trace;
   private readonly graph: GraphCore;
-  /** The function itself, when the body does nothing but call one. */
+  /** The called function itself, if the body only calls a function. */
   private called: Operation | undefined;
 
   constructor(
@@ -205,7 +203,7 @@ class TracedBody {
     }
     const returned = body(...args);
     if (returned instanceof Promise) {
-      returned.catch(() => undefined); // its error would be nobody's
+      returned.catch(() => undefined); // otherwise its rejection would be unhandled
       throw new InvalidArgumentError(`${this.what} returned a promise; it must return its outputs at once`);
     }
     const list =
@@ -230,7 +228,7 @@ class TracedBody {
   }
 
   /**
-   * The function, in the graph around: with `captures` behind its arguments, and behind its results when
+   * The function, in the outer graph. Its arguments are followed by `captures`, and so are its results if
    * `passOn`.
    */
   define(bodies: Bodies, name: string, captures: readonly Output[], passOn = false): FuncAttr {
@@ -257,7 +255,7 @@ const union = (...lists: Output[][]): Output[] => [
   ...new Map(lists.flat().map((output) => [output.name, output])).values(),
 ];
 
-/** What is known of a value that has the one shape or the other. */
+/** The shape that covers both shapes. */
 function mergeShapes(a: Shape, b: Shape): Shape {
   if (a === null || b === null || a.length !== b.length) return null;
   return a.map((size, i) => (size === b[i] ? size : null));
@@ -306,14 +304,14 @@ export function callFunction(
   return graph.op(name, inputs, options).outputs;
 }
 
-/** `base`, or base_1, base_2, …: a name that neither a function nor an op has. */
+/** `base`, or base_1, base_2, …: a name that no function or op has. */
 function uniqueFunctionName(graph: GraphCore, base: string): string {
   let name = base;
   for (let i = 1; graph.findOpDef(name); i++) name = `${base}_${i}`;
   return name;
 }
 
-/** What the names of the functions of a node begin with. */
+/** The prefix of a node's function names. */
 const functionBase = (node: string): string => node.replace(/[^A-Za-z0-9_]/g, '_');
 
 /** See Graph.cond. */
@@ -361,10 +359,8 @@ export function addWhileLoop(
   const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
   const name = options.name ?? graph.uniqueName('while');
   return Bodies.with(graph, values, (bodies) => {
-    /*
-     * What the body changes about a shape is not known of its input either: so again with less, until it
-     * changes nothing.
-     */
+    /* If the body changes a part of a shape, that part is unknown for its input too: so it is traced again
+     * with less specific shapes, until it changes nothing. */
     let shapes = values.map((value): Shape => value.shape);
     let round: TracedBody;
     for (let settled = false; !settled; ) {

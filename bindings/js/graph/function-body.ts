@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * FunctionBody: a function with its attrs bound. It is printed, differentiated, optimised and run on its own.
+ * FunctionBody: a function with bound attrs. It can be printed, differentiated, optimised and run on its own.
  */
 import { Schema, checkList, checkOptions, checkReceivers } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
@@ -13,11 +13,11 @@ import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
 import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 
-/** What `optimize` does; all of it unless it is switched off. */
+/** The passes of `optimize`; all are on by default. */
 export interface BodyOptimizeOptions {
-  /** Puts the bodies of called functions in place of calls, and removes what nothing needs. */
+  /** Inlines calls, and removes nodes that nothing needs. */
   inline?: boolean;
-  /** Computes what follows from constants alone. */
+  /** Computes nodes that follow from constants alone. */
   fold?: boolean;
   /** Computes common subexpressions once. */
   cse?: boolean;
@@ -36,13 +36,13 @@ export class FunctionBody {
   readonly retTypes: readonly DType[];
   readonly #runtime: Runtime;
   readonly #address: WasmFunctionBodyPtr;
-  /** Of all bodies that share variables. */
+  /** Shared by all bodies that share variables. */
   readonly #queue: StepQueue;
-  /** Calls that have not ended. */
+  /** Calls in progress. */
   readonly #calls = new Set<FunctionStep>();
   #disposed = false;
 
-  /** Made by functionDef.instantiate(attrs): takes a TF_WasmFunctionBody over. */
+  /** Created by functionDef.instantiate(attrs): takes ownership of a TF_WasmFunctionBody. */
   constructor(runtime: Runtime, address: WasmFunctionBodyPtr, queue = new StepQueue()) {
     this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
     this.#address = address;
@@ -65,7 +65,7 @@ export class FunctionBody {
     return this.#address;
   }
 
-  /** As TensorFlow prints an instantiated body. */
+  /** The text of an instantiated body as TensorFlow prints it. */
   toString(): string {
     const { wasm } = this.#runtime;
     const { pointer } = this;
@@ -73,8 +73,8 @@ export class FunctionBody {
   }
 
   /**
-   * SymbolicGradient of the body: its arguments are those of the body and a gradient for each result, its
-   * results a gradient for each argument. An op of which no gradient is known is an error when it runs.
+   * The SymbolicGradient of the body. Its arguments are the body's arguments and a gradient for each result,
+   * its results a gradient for each argument. An op without a known gradient is an error when it runs.
    */
   gradient(): FunctionBody {
     const { wasm } = this.#runtime;
@@ -86,7 +86,7 @@ export class FunctionBody {
     );
   }
 
-  /** A body that computes the same with fewer nodes. This one stays as it is. */
+  /** A body that computes the same with fewer nodes. This body stays unchanged. */
   optimize(options: BodyOptimizeOptions = {}): FunctionBody {
     checkOptions<BodyOptimizeOptions>('optimize', options, OPTIMIZE_OPTIONS);
     const { inline = true, fold = true, cse = true } = options;
@@ -102,9 +102,9 @@ export class FunctionBody {
   }
 
   /**
-   * Calls the function. Variables and other resources last from call to call, shared with gradients and
-   * optimised forms of the body. As a step of a session, a call gives way to the event loop every 10 ms, and
-   * calls that are asked for meanwhile wait for it.
+   * Calls the function. Variables and other resources persist from call to call, shared with gradients and
+   * optimised forms of the body. Like a step of a session, a call yields to the event loop every 10 ms, and
+   * later calls wait for it.
    */
   run(args?: readonly TensorLike[], options: StepOptions = {}): Promise<Tensor[]> {
     try {
@@ -121,7 +121,8 @@ export class FunctionBody {
   }
 
   /**
-   * As `run`, at once: it returns when the call has ended. A call of `run` that is under way ends before it.
+   * The synchronous form of `run`: returns when the call has ended. A running call of `run` is completed
+   * first.
    */
   runSync(args?: readonly TensorLike[], options: StepOptions = {}): Tensor[] {
     const step = this.prepare(args, options);
@@ -159,9 +160,7 @@ export class FunctionBody {
     }
   }
 
-  /**
-   * Frees the body, and ends calls that are under way. It must not be used any more; those made of it may.
-   */
+  /** Frees the body, and ends its running calls. It must not be used any more; bodies derived from it may. */
   dispose(): void {
     if (this.#disposed) return;
     this.#runtime.wasm.refuseInCallback();

@@ -43,17 +43,17 @@ export interface CreatedNode {
 
 export interface CreateSpec {
   name: string;
-  /** 'x: T', 'xs: N*T', 'n: int32': the language of ops. */
+  /** 'x: T', 'xs: N*T', 'n: int32': the spec language of ops. */
   inputs: readonly string[];
   outputs: readonly string[];
   attrs?: readonly string[];
   nodes: readonly CreatedNode[];
-  /** Where results come from: { y: 'node:output:0' }. */
+  /** The sources of the results: { y: 'node:output:0' }. */
   returns: Record<string, string>;
   controlReturns?: Record<string, string>;
 }
 
-/** A node for `FunctionDef.define`; args are names of arguments and of results of nodes before. */
+/** A node for `FunctionDef.define`; args are names of arguments and of results of earlier nodes. */
 export interface DefinedNode {
   /** A name for every output; the first is the node's name too. */
   returns: readonly string[];
@@ -88,7 +88,7 @@ const DEFINE_SPEC: Schema<DefineSpec> = {
   attrs: 'an array',
   nodes: 'an array',
 };
-/** 'anything' is checked where the node's op is known, for the message. */
+/** 'anything' is checked when the node's op is known, which improves the message. */
 const CREATED_NODE: Schema<CreatedNode> = {
   name: 'anything',
   op: 'anything',
@@ -128,8 +128,8 @@ const everyElement = (value: unknown, test: (element: unknown) => boolean): bool
       : test(value);
 
 /**
- * The dtype that holds any of the values: a tensor of another one is made of them when a function's attrs are
- * bound.
+ * The dtype that can hold any of the values: it is converted to the actual dtype when the function's attrs
+ * are bound.
  */
 function widestDType(value: unknown): 'bool' | 'int64' | 'float64' {
   if (everyElement(value, (element) => typeof element === 'boolean')) return 'bool';
@@ -138,7 +138,7 @@ function widestDType(value: unknown): 'bool' | 'int64' | 'float64' {
     : 'float64';
 }
 
-/** A Const may be given by a plain value, and without its dtype: both follow from each other. */
+/** A Const may be given by a plain value, and its dtype may be omitted: each determines the other. */
 function constAttrs(attrs: FunctionAttrs): FunctionAttrs {
   const { value, dtype } = attrs;
   if (value === undefined || isPlaceholder(value)) return attrs;
@@ -147,7 +147,7 @@ function constAttrs(attrs: FunctionAttrs): FunctionAttrs {
   return { ...attrs, value: content, dtype: dtype ?? content.dtype };
 }
 
-/** TF_WasmAttr[] and how many they are. As in TensorFlow '$T' is a placeholder, whatever the attr's type. */
+/** A TF_WasmAttr[] and its length. As in TensorFlow '$T' is a placeholder, whatever the attr's type. */
 function attrList(
   scope: Scope,
   runtime: Runtime,
@@ -165,7 +165,7 @@ export class FunctionDef {
   readonly #proto: Uint8Array;
   #signed: OpDef | undefined;
 
-  /** Made by tf.FunctionDef and graphs. */
+  /** Created by tf.FunctionDef and graphs. */
   constructor(runtime: Runtime, proto: Uint8Array) {
     this.#runtime = checkRuntime(runtime, 'FunctionDef', 'tf.FunctionDef.parse(text)');
     this.#proto = proto;
@@ -202,7 +202,7 @@ export class FunctionDef {
     return FunctionDef.build(runtime, true, spec, {});
   }
 
-  /** A TF_WasmFunctionSpec (src/wasm/wasm_functions.h), and what the engine makes of it. */
+  /** A TF_WasmFunctionSpec (src/wasm/wasm_functions.h), and the engine's result for it. */
   private static build(
     runtime: Runtime,
     define: boolean,
@@ -275,7 +275,7 @@ export class FunctionDef {
     return FunctionDef.takeHandle(runtime, handle);
   }
 
-  /** @internal Of a TF_Function, which is deleted. */
+  /** @internal From a TF_Function, which is deleted. */
   static takeHandle(runtime: Runtime, handle: FunctionPtr): FunctionDef {
     const { wasm } = runtime;
     try {
@@ -288,7 +288,7 @@ export class FunctionDef {
     }
   }
 
-  /** @internal Calls `use` with a TF_Function of this definition, in an engine that need not be its own. */
+  /** @internal Calls `use` with a TF_Function of this definition, which may belong to another engine. */
   withHandle<T>({ wasm }: Runtime, use: (handle: FunctionPtr) => T): T {
     return wasm.scope((scope) => {
       const handle = wasm.checked((status) =>
@@ -329,19 +329,19 @@ export class FunctionDef {
     );
   }
 
-  /** As TensorFlow prints it: long strings and tensors are cut. */
+  /** The text as TensorFlow prints it: long strings and tensors are truncated. */
   toString(): string {
     return this.print(false);
   }
 
-  /** The same language, nothing cut: `FunctionDef.parse(f.toText())` equals f. */
+  /** The same language without truncation: `FunctionDef.parse(f.toText())` equals f. */
   toText(): string {
     return this.print(true);
   }
 
   /**
-   * The function with its attrs bound. It can call what `library` has among its functions at this time;
-   * without one only itself. The library may change or be disposed afterwards.
+   * The function with bound attrs. It can call the current functions of `library`, or without one only
+   * itself. The library may change or be disposed afterwards.
    */
   instantiate(attrs: FunctionAttrs = {}, library?: Graph): FunctionBody {
     if (!isPlainObject(attrs))

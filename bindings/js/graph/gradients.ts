@@ -1,4 +1,4 @@
-/** The call of TF_AddGradients: derivatives as operations of the graph. */
+/** Calls TF_AddGradients: adds derivatives as operations of the graph. */
 import { Schema, checkOptions, shown } from '../base/arguments.js';
 import { InvalidArgumentError } from '../base/errors.js';
 import type { OutputPtr } from '../generated/abi.js';
@@ -6,13 +6,13 @@ import type { GraphCore } from './graph-core.js';
 import { Input, Output, Variable } from './operation.js';
 
 export interface GradientOptions {
-  /** What arrives at each y; 1 for all of its elements unless given. */
+  /** The incoming gradient of each y; by default 1 for all elements. */
   gradYs?: Input | readonly Input[];
-  /** What is taken as constant. */
+  /** Treated as constants. */
   stopGradients?: Input | readonly Input[];
-  /** What the names of the new operations begin with. Default: gradients. */
+  /** The prefix of the new operations' names. Default: gradients. */
   name?: string;
-  /** What stands where no gradient flows: null, or zeros of the shape of x. Default: 'none'. */
+  /** The result where no gradient flows: null, or zeros of the shape of x. Default: 'none'. */
   unconnectedGradients?: 'none' | 'zero';
 }
 

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * GraphCore: what everything that works on a graph is made of: its pointer, its operations by name, and `op`,
+ * GraphCore: the basis of everything that works on a graph: its pointer, its operations by name, and `op`,
  * which adds one. All cores are Graphs.
  */
 import { type Schema, checkList, checkOptions, checkText, shown } from '../base/arguments.js';
@@ -25,24 +25,24 @@ import { TensorLike, checkShape, tensor } from '../tensor/tensor.js';
 import { type Scope, type Wasm, unsigned } from '../engine/wasm.js';
 
 export interface OpOptions {
-  /** Must be unused; without it the op's type makes one: MatMul, MatMul_1, … */
+  /** Must be unused; by default it is made from the op's type: MatMul, MatMul_1, … */
   name?: string;
   controlInputs?: readonly Operation[];
   device?: string;
 }
 
-/** What every call that adds operations may be told. */
+/** The options of all calls that add operations. */
 export const OP_OPTIONS: Schema<OpOptions> = {
   name: 'a string',
   controlInputs: 'an array',
   device: 'a string',
 };
 
-/** What makes a graph the body of a function, while a callable is traced. */
+/** Makes a graph the body of a function, while a callable is traced. */
 export interface BodyTrace {
-  /** Inside, what an output of the graph around is. */
+  /** The value inside for an output of the surrounding graph. */
   capture(outside: Output): Output;
-  /** Makes an operation of a type; those with state one after the other. */
+  /** Adds an operation of a type; stateful ones are ordered one after the other. */
   inOrder(
     type: string,
     options: OpOptions,
@@ -55,7 +55,7 @@ const CONSTANT_OPTIONS = { ...OP_OPTIONS, dtype: 'anything', shape: 'an array' }
 
 /** "node:2" and "node" as [node, index]. */
 export function splitOutputName(name: string): [string, number] {
-  const match = /^([^]*):(\d{1,9})$/.exec(name); // an index of more digits is no index: it would not fit
+  const match = /^([^]*):(\d{1,9})$/.exec(name); // an index with more digits would not fit
   return match ? [match[1]!, Number(match[2])] : [name, 0];
 }
 
@@ -65,21 +65,21 @@ export abstract class GraphCore implements HintedGraph {
   readonly #address: GraphPtr;
   readonly #known = new Map<number, Operation>();
   #disposed = false;
-  /** What this graph is the body of, while a callable is traced. */
+  /** Set while a callable is traced: this graph is the body of a function. */
   #trace: BodyTrace | undefined;
-  /** The body that a callable, called by this graph, builds: what it adds to this graph goes there. */
+  /** Set while this graph traces a callable: the body to which additions to this graph are redirected. */
   #body: GraphCore | undefined;
-  /** Where `gradients` gave null last: 'y by x'. */
+  /** Where `gradients` last returned null: 'y by x'. */
   #unconnected: string | undefined;
 
-  /** Made by `new tf.Graph()`. */
+  /** Created by `new tf.Graph()`. */
   constructor(runtime: Runtime) {
     this.#runtime = checkRuntime(runtime, 'Graph', 'new tf.Graph()');
     this.#wasm = runtime.wasm;
     this.#wasm.refuseInCallback();
     this.#address = unsigned(this.#wasm.call.TF_NewGraph());
     if (this.#address === 0) throw new ResourceExhaustedError('OOM when allocating a graph');
-    // An op without a shape function has outputs of unknown shape, as in TensorFlow's Python.
+    // The outputs of an op without a shape function have unknown shapes, as in TensorFlow's Python.
     this.#wasm.call.TF_SetRequireShapeInferenceFns(this.#address, 0);
     runtime.opened(this, 'graphs', this.#address);
   }
@@ -107,16 +107,13 @@ export abstract class GraphCore implements HintedGraph {
     return this.#address;
   }
 
-  /** @internal Throws when the graph has been disposed, or a shape function or kernel runs. */
+  /** @internal Throws when the graph has been disposed, or while a shape function or kernel runs. */
   checkUsable(): void {
     if (this.#disposed) throw new FailedPreconditionError('the graph has been disposed');
     this.#wasm.refuseInCallback();
   }
 
-  /**
-   * @internal Where operations and functions go that are added to this graph: the body that is traced, if one
-   * is.
-   */
+  /** @internal The graph to which additions to this graph go: the body under trace, if there is one. */
   get target(): GraphCore {
     return this.#body?.target ?? this;
   }
@@ -135,8 +132,8 @@ export abstract class GraphCore implements HintedGraph {
   // ---- building ----
 
   /**
-   * Adds an operation. Where the op takes one value, a plain one (a number, arrays, a typed array) stands for
-   * a constant; where it takes a list, an array of them. Attrs that follow from the inputs need not be given.
+   * Adds an operation. For a single input, a plain value (a number, arrays, a typed array) becomes a
+   * constant; a list input takes an array of values. Attrs that follow from the inputs may be omitted.
    */
   op(
     type: string,
@@ -161,10 +158,8 @@ export abstract class GraphCore implements HintedGraph {
     const { wasm } = this;
     const def = this.findOpDef(type);
     try {
-      /*
-       * The engine chooses a free name by itself; constants are named after the operation, so then it has to
-       * be known before.
-       */
+      /* The engine chooses a free name itself. Constants are named after the operation, so they need the name
+       * before. */
       let { name } = options;
       if (!def && !inputs.flat().every((input) => input instanceof Output || input instanceof Variable))
         throw new NotFoundError(`Op type not registered '${type}'`);
@@ -220,15 +215,15 @@ export abstract class GraphCore implements HintedGraph {
     ]);
   }
 
-  /** @internal The output behind an input; what belongs to another graph is refused. */
+  /** @internal The output for an input; refuses outputs of other graphs. */
   own(input: Input): Output {
     checkInput(input);
     return input instanceof Variable ? this.read(input) : this.adopt(input);
   }
 
   /**
-   * @internal The output, when it is one of this graph; in the body of a function also what the function
-   * takes from the graph around.
+   * @internal The output if it is one of this graph; in the body of a function also a captured output of the surrounding
+   * graph.
    */
   adopt(output: Output): Output {
     if (this.trace && output.graph !== (this as GraphCore)) return this.trace.capture(output);
@@ -236,7 +231,7 @@ export abstract class GraphCore implements HintedGraph {
     return output;
   }
 
-  /** @internal The value of a variable: in a body what it is when the body comes there. */
+  /** @internal The value of a variable: in a body, its value when the body runs. */
   read(variable: Variable): Output {
     if (!this.trace || variable.handle.graph === (this as GraphCore)) return this.adopt(variable.value);
     const value = this.op('ReadVariableOp', [variable.handle], { attrs: { dtype: variable.dtype } }).output(
@@ -246,7 +241,7 @@ export abstract class GraphCore implements HintedGraph {
     return value;
   }
 
-  /** @internal What stands for a value of this graph, as one: plain values become constants. */
+  /** @internal An output for a value of this graph: plain values become constants. */
   asOutput(value: Operand, what: string): Output {
     if (value instanceof Output || value instanceof Variable) return this.own(value);
     if (isPlainValue(value)) return this.constant(value);
@@ -254,7 +249,7 @@ export abstract class GraphCore implements HintedGraph {
     throw value === null ? this.nullError(refused) : new InvalidArgumentError(`${refused}: ${shown(value)}`);
   }
 
-  /** @internal Runs `use`; what it adds to this graph is added to `body` instead. */
+  /** @internal Runs `use` with additions to this graph redirected to `body`. */
   whileTracing<T>(body: GraphCore | undefined, use: () => T): T {
     const before = this.#body;
     this.#body = body;
@@ -265,7 +260,7 @@ export abstract class GraphCore implements HintedGraph {
     }
   }
 
-  /** @internal The operation, when it is one of this graph. */
+  /** @internal The operation if it is one of this graph. */
   ownOperation(operation: Operation): Operation {
     if (!(operation instanceof Operation)) {
       throw new InvalidArgumentError(
@@ -283,10 +278,7 @@ export abstract class GraphCore implements HintedGraph {
     return this.op('Placeholder', [], { ...options, attrs: { dtype: dtypeOf(dtype), shape } }).output(0);
   }
 
-  /**
-   * A constant. The dtype is guessed from the value (numbers are float32, bigints int64) unless `dtype` says
-   * it.
-   */
+  /** A constant. By default the dtype follows from the value (numbers are float32, bigints int64). */
   constant(
     value: TensorLike,
     options: OpOptions & { dtype?: DTypeName; shape?: readonly number[] } = {},
@@ -309,7 +301,7 @@ export abstract class GraphCore implements HintedGraph {
     });
   }
 
-  // ---- looking ----
+  // ---- lookup ----
 
   operation(name: string): Operation | undefined {
     checkText("an operation's name", name);
@@ -369,7 +361,7 @@ export abstract class GraphCore implements HintedGraph {
     );
   }
 
-  /** Adds what is known about the shape of an output; a contradiction to what was known is an error. */
+  /** Refines the known shape of an output; a contradiction is an error. */
   setShape(output: Output, shape: ShapeLike): void {
     if (this.#body) return this.#body.setShape(output, shape);
     const owned = this.own(output);
@@ -383,9 +375,9 @@ export abstract class GraphCore implements HintedGraph {
     });
   }
 
-  /** @internal The operation at a pointer that the engine gave. */
+  /** @internal The operation at a pointer returned by the engine. */
   operationAt(pointer: OperationPtr): Operation {
-    /* Small keys are quicker to find; pointers are aligned to 8. */
+    /* Small keys are faster; pointers are aligned to 8. */
     const key = pointer >>> 3;
     let operation = this.#known.get(key);
     if (!operation)
@@ -393,7 +385,7 @@ export abstract class GraphCore implements HintedGraph {
     return operation;
   }
 
-  /** @internal Output `i` of those that the engine put into memory. */
+  /** @internal Output `i` of those that the engine wrote to memory. */
   outputAt(outputs: OutputPtr, i: number): Output {
     const words = this.wasm.u32;
     return this.operationAt(words[(outputs >>> 2) + 2 * i] as OperationPtr).output(
@@ -401,14 +393,12 @@ export abstract class GraphCore implements HintedGraph {
     );
   }
 
-  /** @internal Notes where gradients are missing, for the error that tells of null. */
+  /** @internal Records where gradients are missing, for the error about null. */
   noteUnconnected(where: string): void {
     this.#unconnected = where;
   }
 
-  /**
-   * @internal The error for null where an output is wanted: what `gradients` gives where no gradient flows.
-   */
+  /** @internal The error for null in place of an output: `gradients` returns it where no gradient flows. */
   nullError(what: string): InvalidArgumentError {
     const flows = this.#unconnected ? ` (the last time, ${this.#unconnected})` : '';
     return new InvalidArgumentError(
@@ -427,7 +417,7 @@ export abstract class GraphCore implements HintedGraph {
     });
   }
 
-  /** @internal As inputsOf: the outputs behind them. */
+  /** @internal Like inputsOf: the outputs for them. */
   outputsOf(what: string, inputs: Input | null | readonly (Input | null)[]): Output[] {
     return this.inputsOf(what, inputs).map((input) => this.own(input));
   }
@@ -437,9 +427,9 @@ export abstract class GraphCore implements HintedGraph {
     return scope.pointers(Array.from(operations, (operation) => this.ownOperation(operation).pointer));
   }
 
-  // ---- the end ----
+  // ---- disposing ----
 
-  /** Frees the graph (once its sessions are closed too). It must not be used any more. */
+  /** Frees the graph (when its sessions are closed too). It must not be used any more. */
   dispose(): void {
     if (this.#disposed) return;
     this.wasm.refuseInCallback();

@@ -1,4 +1,6 @@
-/** The functions of a graph: adding, finding and removing them, and making one of the graph's operations. */
+/**
+ * The functions of a graph: adds, finds and removes them, and converts operations of the graph to a function.
+ */
 import { Schema, checkOptions, checkText, checkTexts, shown } from '../base/arguments.js';
 import { InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { FunctionDef } from './function-def.js';
@@ -8,7 +10,7 @@ import type { Input, Operation } from './operation.js';
 
 export interface FunctionParts {
   inputs: readonly Input[];
-  /** null, as `gradients` gives it, is refused. */
+  /** null, as returned by `gradients`, is refused. */
   outputs: readonly (Input | null)[];
   operations?: readonly Operation[];
   outputNames?: readonly string[];
@@ -35,7 +37,7 @@ export function addFunction(graph: GraphCore, definition: FunctionDef): void {
   );
 }
 
-/** Says that the function `gradientFn` of the graph is the gradient of the function or op `fn`. */
+/** Makes the function `gradientFn` of the graph the gradient of the function or op `fn`. */
 export function addGradient(graph: GraphCore, fn: string, gradientFn: string): void {
   checkTexts('the names of a function and its gradient', [fn, gradientFn]);
   graph.wasm.scope((scope) => {
@@ -46,7 +48,7 @@ export function addGradient(graph: GraphCore, fn: string, gradientFn: string): v
   });
 }
 
-/** The name of the function that was said to be the gradient of `fn`. */
+/** The name of the gradient function registered for `fn`. */
 export function gradientOf(graph: GraphCore, fn: string): string | undefined {
   checkText("a function's name", fn);
   return (
@@ -76,7 +78,7 @@ export function findFunction(graph: GraphCore, name: string): FunctionDef | unde
   }
 }
 
-/** Takes a function out of the graph. Operations that call it stay, and cannot be run any more. */
+/** Removes a function from the graph. Operations that call it stay, but can no longer run. */
 export function removeFunction(graph: GraphCore, name: string): void {
   checkText("a function's name", name);
   graph.wasm.scope((scope) => {
@@ -85,7 +87,7 @@ export function removeFunction(graph: GraphCore, name: string): void {
   });
 }
 
-/** A function of what `outputs` need, with `inputs` as its arguments. The graph stays as it is. */
+/** A function that computes `outputs`, with `inputs` as its arguments. The graph stays unchanged. */
 export function toFunction(graph: GraphCore, name: string, parts: FunctionParts): FunctionDef {
   const { wasm } = graph;
   checkText("a function's name", name);

@@ -1,6 +1,6 @@
 /**
- * Graph: building, importing, differentiating and exporting. The op wrappers come from
- * generated/graph-ops.ts, the rest from the files beside this one.
+ * Graph: building, importing, differentiating and exporting. The op wrappers are in generated/graph-ops.ts,
+ * the rest in the files of this folder.
  */
 import { checkOptions, checkReceivers } from '../base/arguments.js';
 import { counted, showAs } from '../base/console-line.js';
@@ -56,7 +56,7 @@ export class Graph extends GraphOps {
 
   // ---- variables ----
 
-  /** A resource variable that starts with `initial` when `initializer()` is run. */
+  /** A resource variable that `initializer()` sets to `initial`. */
   variable(
     initial: Input | TensorLike,
     options: { name?: string; trainable?: boolean; dtype?: DTypeName } = {},
@@ -71,7 +71,7 @@ export class Graph extends GraphOps {
       initial instanceof Output
         ? initial
         : initial instanceof Variable
-          ? initial.initializer.inputs[1]! // its value would be read before it is there
+          ? initial.initializer.inputs[1]! // otherwise its value would be read before it exists
           : this.constant(initial, { name: this.uniqueName(`${name}/initial_value`), dtype: options.dtype });
     const handle = this.op('VarHandleOp', [], {
       name,
@@ -111,10 +111,9 @@ export class Graph extends GraphOps {
 
   /**
    * The derivatives of the sum of `ys` (weighted by `gradYs`) with respect to each x: null where no gradient
-   * flows, or zeros with
-   * `unconnectedGradients: 'zero'`. What is in `stopGradients` is taken as constant. Nodes are added under
-   * `name` ("gradients", made unique). The result can be fetched as it is: a run refuses null and says where
-   * no gradient flows.
+   * flows, or zeros with `unconnectedGradients: 'zero'`. Values in `stopGradients` are treated as constants.
+   * Nodes are added under `name` ("gradients", made unique). The result can be fetched directly: a run
+   * refuses null and reports where no gradient flows.
    */
   gradients(
     ys: MaybeList<Input | null>,
@@ -132,7 +131,7 @@ export class Graph extends GraphOps {
 
   // ---- import and export ----
 
-  /** Adds the nodes of a GraphDef: bytes, or protobuf text. On error the graph stays as it was. */
+  /** Adds the nodes of a GraphDef: bytes, or protobuf text. On error the graph stays unchanged. */
   importGraphDef(def: Uint8Array | ArrayBuffer | string, options: ImportOptions = {}): ImportResults {
     return importInto(this, def, options);
   }
@@ -151,7 +150,7 @@ export class Graph extends GraphOps {
     );
   }
 
-  /** The versions of the GraphDefs that the graph was made of. */
+  /** The versions of the imported GraphDefs. */
   get versions(): GraphVersions {
     const versions: GraphVersions = { producer: 0, minConsumer: 0, badConsumers: [] };
     const bytes = this.wasm.buffer((buffer, status) =>
@@ -171,12 +170,12 @@ export class Graph extends GraphOps {
     addFunction(this.target, definition);
   }
 
-  /** Says that the function `gradientFn` of the graph is the gradient of the function or op `fn`. */
+  /** Makes the function `gradientFn` of the graph the gradient of the function or op `fn`. */
   addGradient(fn: string, gradientFn: string): void {
     addGradient(this, fn, gradientFn);
   }
 
-  /** The name of the function that was said to be the gradient of `fn`. */
+  /** The name of the gradient function registered for `fn`. */
   gradientOf(fn: string): string | undefined {
     return gradientOf(this, fn);
   }
@@ -186,19 +185,19 @@ export class Graph extends GraphOps {
     return findFunction(this.target, name);
   }
 
-  /** Takes a function out of the graph. Operations that call it stay, and cannot be run any more. */
+  /** Removes a function from the graph. Operations that call it stay, but can no longer run. */
   removeFunction(name: string): void {
     removeFunction(this.target, name);
   }
 
-  /** A function of what `outputs` need, with `inputs` as its arguments. The graph stays as it is. */
+  /** A function that computes `outputs`, with `inputs` as its arguments. The graph stays unchanged. */
   toFunction(name: string, parts: FunctionParts): FunctionDef {
     return toFunction(this, name, parts);
   }
 
   /**
-   * Calls a function: one of the graph by name, or a definition, which is added to the graph when it is not
-   * there. Attrs that follow from the inputs need not be given.
+   * Calls a function: one of the graph by name, or a definition, which is added to the graph if necessary.
+   * Attrs that follow from the inputs may be omitted.
    */
   call(
     fn: string | FunctionDef,
@@ -209,10 +208,10 @@ export class Graph extends GraphOps {
   }
 
   /**
-   * What `then` returns where `pred` is true, else what `otherwise` returns; only one of them runs. They are
-   * functions of `inputs`, or callables, which are called once to build them: with the inputs as values
-   * inside. All ops that a callable adds to this graph belong to the function; what it uses from outside,
-   * outputs and variables, is handed in. Both return as many values of the same dtypes.
+   * The result of `then` if `pred` is true, else that of `otherwise`; only one of them runs. They are
+   * functions of `inputs`, or callables, which are called once with the inputs as values inside, to build a
+   * function. All ops that a callable adds to this graph belong to the function; outputs and variables from
+   * outside are captured. Both must return the same number of values with the same dtypes.
    */
   cond(
     pred: Operand,
@@ -225,9 +224,9 @@ export class Graph extends GraphOps {
   }
 
   /**
-   * Replaces the inputs by what `body` returns for them as long as `cond` returns true for them, and gives
-   * what they are in the end. Functions or callables as for `cond`. A callable may be called more than once:
-   * for a shape that the body changes again, with less known of it.
+   * Replaces the inputs by the results of `body` as long as `cond` returns true for them, and returns their
+   * final values. Functions or callables as for `cond`. A callable may be called more than once: if the body
+   * changes a shape, it is called again with a less specific one.
    */
   whileLoop(cond: Body, body: Body, inputs: readonly Operand[], options: OpOptions = {}): Output[] {
     return addWhileLoop(this.target, cond, body, inputs, options);

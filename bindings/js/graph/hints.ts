@@ -1,9 +1,9 @@
-/** What to do about errors of the engine: lines that stand behind TensorFlow's words. */
+/** Advice for errors of the engine: lines that are appended to TensorFlow's message. */
 import { closest } from '../base/did-you-mean.js';
 import { TFError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 
-/** More names than these are not searched for one that was meant. */
+/** Suggestions search at most this many names. */
 const MOST_NAMES = 20_000;
 
 const meant = (name: string, candidates: Iterable<string>): string | undefined => {
@@ -11,7 +11,7 @@ const meant = (name: string, candidates: Iterable<string>): string | undefined =
   return names.length > 0 ? `Did you mean ${names.join(' or ')}?` : undefined;
 };
 
-/** What hints ask of a graph. */
+/** The parts of a graph that hints use. */
 export interface HintedGraph {
   operation(name: string): unknown;
   operations(): Iterable<{ readonly name: string }>;
@@ -63,7 +63,7 @@ function hintFor(error: TFError, runtime: Runtime, graph: HintedGraph | undefine
   return undefined;
 }
 
-/** The error with a line that helps, where there is one. */
+/** The error, with a helpful line if there is one. */
 export function withHint<E>(error: E, runtime: Runtime, graph?: HintedGraph): E {
   if (!(error instanceof TFError)) return error;
   const hint = hintFor(error, runtime, graph);

@@ -19,19 +19,19 @@ import { bytesOf, encodeText } from '../base/utf8.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
 export interface ImportOptions {
-  /** Put before every imported name, with a '/'. */
+  /** The prefix of every imported name, without the '/'. */
   prefix?: string;
   /**
-   * Outputs of this graph that take the place of imported ones, by the imported one's name: 'node:1' or
-   * 'node'. Under '^node' an operation that takes the place of that node where others wait for it.
+   * Outputs of this graph that replace imported ones, by the imported output's name: 'node:1' or 'node'. For
+   * '^node' an operation that replaces that node as a control input.
    */
   inputMap?: Record<string, Input | Operation>;
-  /** Run before every imported operation that has no imported inputs. */
+  /** Control inputs of every imported operation without imported inputs. */
   controlDependencies?: readonly Operation[];
-  /** Imported outputs and operations to give back, by the names that they have in the GraphDef. */
+  /** Imported outputs and operations to return, by their names in the GraphDef. */
   returnOutputs?: readonly string[];
   returnOperations?: readonly string[];
-  /** Names that are taken already are made unique; otherwise they are an error. */
+  /** Names in use are made unique; otherwise they are an error. */
   uniquifyNames?: boolean;
   uniquifyPrefix?: boolean;
   defaultDevice?: string;
@@ -40,7 +40,7 @@ export interface ImportOptions {
 export interface ImportResults {
   outputs: Output[];
   operations: Operation[];
-  /** Keys of the inputMap that no imported node asked for. */
+  /** Keys of the inputMap that no imported node used. */
   unusedInputMapKeys: string[];
 }
 
@@ -97,7 +97,7 @@ function importChecked(
   );
 }
 
-/** What is given for a GraphDef as bytes: of text those of UTF-8. Files of another format are refused. */
+/** A GraphDef as bytes; text becomes UTF-8. Files of other formats are refused. */
 export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Array {
   const content = typeof def === 'string' ? def : bytesOf(def, 'a GraphDef that is no text');
   refuseForeign(content, 'GraphDef');
@@ -118,7 +118,7 @@ export function withGraphDef<T>(
     wasm.u8.set(bytes, source);
     if (typeof def === 'string') {
       wasm.checked((status) => call.TF_WasmGraphDefFromText(source, bytes.length, buffer, status));
-      call.free(source); // before the import, for texts are large
+      call.free(source); // before the import, because texts are large
       source = 0;
     } else {
       wasm.u32.set([source, bytes.length], buffer >>> 2);

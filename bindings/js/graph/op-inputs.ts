@@ -1,5 +1,6 @@
 /**
- * The inputs of an op: from what a caller writes (outputs, variables, plain values) to outputs of the graph.
+ * The inputs of an op: converts the caller's values (outputs, variables, plain values) to outputs of the
+ * graph.
  */
 import { shown } from '../base/arguments.js';
 import type { AttrInput } from '../messages/attr-value.js';
@@ -9,17 +10,14 @@ import type { ArgDef, OpDef } from '../messages/op-def.js';
 import { Input, Output, Variable } from './operation.js';
 import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 
-/**
- * What stands for an input of an op: an output, a variable (its value), or a plain value, which becomes a
- * constant.
- */
+/** An input of an op: an output, a variable (its value), or a plain value, which becomes a constant. */
 export type Operand = Input | TensorLike;
 
 const isHandle = (operand: unknown): operand is Input =>
   operand instanceof Output || operand instanceof Variable;
 const isListArg = (arg: ArgDef): boolean => arg.number_attr !== undefined || arg.type_list_attr !== undefined;
 
-/** What this asks of the graph that the op is added to. */
+/** The interface of the graph to which the op is added. */
 export interface InputGraph {
   adopt(output: Output): Output;
   read(variable: Variable): Output;
@@ -28,13 +26,13 @@ export interface InputGraph {
   nullError(what: string): Error;
 }
 
-/** Turns the operands of one op into outputs; lists stay lists. */
+/** Converts the operands of one op to outputs; lists stay lists. */
 export class InputResolver {
   private known: Map<string, DType> | undefined;
 
   /**
-   * `def` is undefined for an op that is not registered: then every operand must be an output. `name` gives
-   * the operation's.
+   * `def` is undefined for an op that is not registered: then every operand must be an output. `name` returns
+   * the operation's name.
    */
   constructor(
     private readonly graph: InputGraph,
@@ -47,7 +45,7 @@ export class InputResolver {
   resolve(): (Output | Output[])[] {
     const outputs: (Output | Output[])[] = [];
     for (let i = 0; i < this.operands.length; i++)
-      outputs.push(this.input(this.operands[i]!, this.def?.input_arg[i], i)); // holes too
+      outputs.push(this.input(this.operands[i]!, this.def?.input_arg[i], i)); // includes holes
     return outputs;
   }
 
@@ -66,10 +64,7 @@ export class InputResolver {
     return Array.from(operand as readonly Operand[], (item) => this.output(item, arg, i));
   }
 
-  /**
-   * What is known of type attrs, for plain values: what the attrs say, else the first output that has such a
-   * type.
-   */
+  /** The known type attrs, for plain values: as given, else from the first output with such a type. */
   private get typeAttrs(): Map<string, DType> {
     if (this.known) return this.known;
     const types = (this.known = new Map<string, DType>());
@@ -113,7 +108,7 @@ export class InputResolver {
     return this.graph.constant(content, { name: this.graph.uniqueName(`${this.name()}/${arg.name}`) });
   }
 
-  /** The dtype that a plain value takes; undefined: the one that the value has by itself. */
+  /** The dtype of a plain value; undefined: the value's default. */
   private dtypeFor(value: TensorLike, arg: ArgDef): DType | undefined {
     if (arg.type) return arg.type;
     const known = arg.type_attr === undefined ? undefined : this.typeAttrs.get(arg.type_attr);
@@ -126,7 +121,7 @@ export class InputResolver {
   }
 }
 
-/** Whether a value can stand for a constant. */
+/** Whether a value can become a constant. */
 export function isPlainValue(value: unknown): value is TensorLike {
   if (['number', 'bigint', 'boolean', 'string'].includes(typeof value)) return true;
   return (

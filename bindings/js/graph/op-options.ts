@@ -1,4 +1,4 @@
-/** What the generated methods of ops do: their attrs stand among the options, under camelCase names. */
+/** The implementation of the generated op methods: attrs are options with camelCase names. */
 import { isPlainObject, shown, unknownName } from '../base/arguments.js';
 import type { AttrInput } from '../messages/attr-value.js';
 import { InvalidArgumentError } from '../base/errors.js';
@@ -7,8 +7,8 @@ import type { Operand } from './op-inputs.js';
 import type { Operation } from './operation.js';
 
 /**
- * Builds an op. `names` are TensorFlow's names of its attrs by their camelCase ones; both may be given.
- * `receiver` is what a method was called on.
+ * Adds an op. `names` maps the camelCase names of attrs to TensorFlow's; both may be used. `receiver` is the
+ * object on which the method was called.
  */
 export function builtOp(
   receiver: object,

@@ -1,4 +1,4 @@
-/** Operation, Output and Variable: the things that a graph is made of, as handles. */
+/** Operation, Output and Variable: handles of the parts of a graph. */
 import { checkReceivers, checkText, shown } from '../base/arguments.js';
 import { AttrValue, decodeAttr, decodeNodeAttrs } from '../messages/attr-value.js';
 import { showAs } from '../base/console-line.js';
@@ -11,7 +11,7 @@ import type { OpDef } from '../messages/op-def.js';
 
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
-  /** Made by graphs only. */
+  /** Created by graphs only. */
   constructor(
     readonly graph: Graph,
     private readonly address: OperationPtr,
@@ -53,7 +53,7 @@ export class Operation {
     return new Output(this, index, KNOWN);
   }
 
-  /** The values that feed this operation, in order. */
+  /** The inputs of this operation, in order. */
   get inputs(): Output[] {
     const { wasm } = this.graph;
     const count = wasm.call.TF_OperationNumInputs(this.pointer);
@@ -70,7 +70,7 @@ export class Operation {
     return this.neighbours('TF_OperationNumControlInputs', 'TF_OperationGetControlInputs');
   }
 
-  /** The operations that wait for this one. */
+  /** The operations with a control input from this one. */
   get controlOutputs(): Operation[] {
     return this.neighbours('TF_OperationNumControlOutputs', 'TF_OperationGetControlOutputs');
   }
@@ -88,7 +88,10 @@ export class Operation {
     });
   }
 
-  /** What its type is; undefined when neither an op nor a function of the graph has that name any more. */
+  /**
+   * The definition of its type; undefined if neither an op nor a function of the graph has that name any
+   * more.
+   */
   get opDef(): OpDef | undefined {
     return this.graph.findOpDef(this.type);
   }
@@ -125,7 +128,10 @@ export class Operation {
     return wasm.buffer((buffer, status) => wasm.call.TF_OperationToNodeDef(this.pointer, buffer, status));
   }
 
-  /** As TensorFlow's messages show a node: "{{node n}} = Op[T=DT_FLOAT](a, b:1, ^c)". Long values are cut. */
+  /**
+   * The node as in TensorFlow's messages: "{{node n}} = Op[T=DT_FLOAT](a, b:1, ^c)". Long values are
+   * truncated.
+   */
   toString(): string {
     const { wasm } = this.graph;
     return wasm.bufferText((buffer, status) =>
@@ -134,13 +140,13 @@ export class Operation {
   }
 }
 
-/** Where an output goes: input `index` of an operation. */
+/** A consumer of an output: input `index` of an operation. */
 export interface Consumer {
   readonly operation: Operation;
   readonly index: number;
 }
 
-/** Given with an index that is known to be one of the operation's. */
+/** Given with a valid index of the operation. */
 const KNOWN = Symbol('known');
 
 /** One value of a graph: output `index` of an operation. */
@@ -170,7 +176,7 @@ export class Output {
     return wasm.scope((scope) => dtypeFromNumber(wasm.call.TF_OperationOutputType(scope.outputs([this]))));
   }
 
-  /** What shape inference knows: null for an unknown rank, null inside for an unknown size. */
+  /** The inferred shape: null for an unknown rank, null inside for an unknown size. */
   get shape(): (number | null)[] | null {
     const { wasm } = this.graph;
     return wasm.scope((scope) => {
@@ -211,12 +217,12 @@ export class Output {
   }
 }
 
-/** A variable: state of a session. Stands wherever an Output can, as its current value. */
+/** A variable: state of a session. It can be used as an Output, which is its current value. */
 export class Variable {
   constructor(
-    /** The resource that names it; what the ResourceApply… ops take. */
+    /** The resource handle, which the ResourceApply… ops take. */
     readonly handle: Output,
-    /** Its value, read in the step that asks. */
+    /** Its value, read in the current step. */
     readonly value: Output,
     /** Assigns the initial value. */
     readonly initializer: Operation,
@@ -241,7 +247,7 @@ export class Variable {
   }
 }
 
-/** What an op takes as an input. */
+/** The types of an op's input. */
 export type Input = Output | Variable;
 
 export const valueOf = (input: Input): Output => (input instanceof Variable ? input.value : input);

@@ -6,7 +6,7 @@ import type { Graph } from './graph.js';
 import { Input, Operation, Output, Variable, checkInput, valueOf } from './operation.js';
 import type { TensorLike } from '../tensor/tensor.js';
 
-/** A number, or a scalar of the graph: a learning rate that is fed, say. */
+/** A number, or a scalar of the graph, such as a fed learning rate. */
 export type Hyperparameter = number | Input;
 
 export type GradientAndVariable = readonly [Output, Variable];
@@ -14,7 +14,7 @@ export type GradientAndVariable = readonly [Output, Variable];
 export interface ApplyOptions {
   /** Counts the steps. */
   globalStep?: Variable;
-  /** What the operation is called; the optimizer's name unless given. */
+  /** The operation's name; by default the optimizer's. */
   name?: string;
 }
 
@@ -50,14 +50,12 @@ function checkPair(pair: unknown, i: number): asserts pair is GradientAndVariabl
 export abstract class Optimizer {
   private readonly slots = new Map<string, Map<Variable, Variable>>();
 
-  /**
-   * `name` is what TensorFlow calls it: its operations and the variables that it makes are named after it.
-   */
+  /** `name` is TensorFlow's name: it prefixes the operations and variables of the optimizer. */
   constructor(readonly name: string) {}
 
   /**
-   * The gradients of a loss with respect to `vars` (the graph's trainable variables); those that it does not
-   * depend on are left out.
+   * The gradients of a loss with respect to `vars` (default: the graph's trainable variables); variables that
+   * do not influence the loss are left out.
    */
   computeGradients(loss: Input, vars?: readonly Variable[]): [Output, Variable][] {
     checkInput(loss, 'the loss');
@@ -107,12 +105,12 @@ export abstract class Optimizer {
     return this.applyGradients(this.computeGradients(loss, vars), rest);
   }
 
-  /** The names of the variables that it keeps beside those that it trains: 'momentum', 'm', ... */
+  /** The names of the slots, which are the variables kept for each trained variable: 'momentum', 'm', ... */
   getSlotNames(): string[] {
     return [...this.slots.keys()].sort();
   }
 
-  /** What it keeps beside a variable under one of those names, once it was applied to it. */
+  /** The slot of that name for a variable, after the optimizer was applied to it. */
   getSlot(variable: Variable, slotName: string): Variable | null {
     checkVariable('what getSlot takes', variable);
     return this.slots.get(slotName)?.get(variable) ?? null;
@@ -121,12 +119,12 @@ export abstract class Optimizer {
   /** The operation that updates one variable. */
   protected abstract update(graph: Graph, variable: Variable, gradient: Output): Operation;
 
-  /** What is to be done after all updates of a step. */
+  /** The operations after all updates of a step. */
   protected finish(_graph: Graph, _updates: readonly Operation[]): Operation[] {
     return [];
   }
 
-  /** A scalar of a dtype. What is in the graph already stays there. */
+  /** A scalar of a dtype. A scalar of the graph is used directly. */
   protected scalar(graph: Graph, dtype: DType, value: Hyperparameter): Output {
     if (typeof value === 'number') return graph.constant(value, { dtype });
     checkInput(value, 'a number or a scalar of the graph is wanted');
@@ -138,7 +136,7 @@ export abstract class Optimizer {
     return values.map((value) => this.scalar(graph, variable.dtype, value));
   }
 
-  /** The slot of a variable; it is made when it is first asked for, and starts as `start` everywhere. */
+  /** The slot of a variable; created on first use and filled with `start`. */
   protected slot(graph: Graph, variable: Variable, slotName: string, start = 0): Output {
     const slots = this.slots.get(slotName) ?? new Map<Variable, Variable>();
     this.slots.set(slotName, slots);
@@ -247,7 +245,7 @@ export class AdadeltaOptimizer extends Optimizer {
   }
 }
 
-/** Slots: rms, which starts at 1, mg when it is centered, and momentum. */
+/** Slots: rms, initially 1, mg if centered, and momentum. */
 export class RMSPropOptimizer extends Optimizer {
   constructor(
     readonly learningRate: Hyperparameter,
@@ -290,7 +288,7 @@ export class RMSPropOptimizer extends Optimizer {
   }
 }
 
-/** Slots: accum and linear. Its l1 makes weights exactly zero; with l2Shrinkage it is FTRL of version 2. */
+/** Slots: accum and linear. Its l1 makes weights exactly zero; with l2Shrinkage it is FTRL version 2. */
 export class FtrlOptimizer extends Optimizer {
   constructor(
     readonly learningRate: Hyperparameter,
@@ -353,10 +351,8 @@ export class FtrlOptimizer extends Optimizer {
 
 /** Slots: m and v. */
 export class AdamOptimizer extends Optimizer {
-  /*
-   * beta1^t and beta2^t, which the correction of the moments' bias needs. They advance once a step, whatever
-   * is trained in it.
-   */
+  /* beta1^t and beta2^t, for the correction of the moments' bias. They advance once per step, whatever is
+   * trained in it. */
   private readonly powers = new WeakMap<Graph, [Variable, Variable]>();
 
   constructor(

@@ -1,4 +1,4 @@
-/** AttrValues: from JavaScript values to TensorFlow's message and back. */
+/** AttrValues: converts JavaScript values to TensorFlow's message and back. */
 import { checkOptions, isPlainObject, shown } from '../base/arguments.js';
 import {
   DType,
@@ -22,8 +22,8 @@ export interface FuncAttr {
   attrs?: Record<string, AttrValue>;
 }
 /**
- * What an attr holds, as JavaScript shows it: types by name, whole numbers beyond 2^53 as bigint, strings
- * that are no UTF-8 as their bytes, the placeholders of function bodies as '$T'.
+ * The value of an attr in JavaScript: types by name, integers beyond 2^53 as bigint, strings that are not
+ * UTF-8 as bytes, the placeholders of function bodies as '$T'.
  */
 export type AttrValue =
   | string
@@ -37,11 +37,11 @@ export type AttrValue =
   | null
   | AttrValue[];
 /**
- * A function of the graph by name. Functions of JavaScript, and parts of graphs, have names too, and are
- * none.
+ * A function of the graph by name. JavaScript functions and parts of graphs have names too, but are not
+ * accepted.
  */
 export type FuncInput = FuncAttr & { readonly apply?: never; readonly graph?: never };
-/** What may be given for an attr; its type decides how it is read. */
+/** The accepted values for an attr, whose type decides how they are interpreted. */
 export type AttrInput =
   | string
   | number
@@ -53,7 +53,7 @@ export type AttrInput =
   | ShapeLike
   | readonly AttrInput[];
 
-/** Field numbers in AttrValue; in its ListValue they are the same, but for func. */
+/** Field numbers in AttrValue; its ListValue has the same, except for func. */
 const FIELD = {
   list: 1,
   string: 2,
@@ -91,7 +91,7 @@ function writeTensor(writer: MessageWriter, { dtype, shape, data }: Tensor): voi
   else writer.bytes(TENSOR.content, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
 }
 
-/** The fields of a TensorProto that matter here; those from 5 on hold values of one kind or another. */
+/** The relevant fields of a TensorProto; those from 5 on hold values of one kind each. */
 const TENSOR = {
   dtype: 1,
   shape: 2,
@@ -106,7 +106,7 @@ const TENSOR = {
   float8: 18,
 } as const;
 
-/** The typed *_val fields, for tensors that are not written as raw content. */
+/** The typed *_val fields, for tensors without raw content. */
 function readValues(field: Field): Iterable<number | bigint> {
   switch (field.number) {
     case TENSOR.float:
@@ -140,7 +140,8 @@ function decodeTensor(bytes: Uint8Array): Tensor {
   }
   const count = sizeOf(shape);
   try {
-    if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // objects do not travel in messages
+    if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // messages cannot
+    // contain objects
     if (dtype === 'string')
       return new Tensor(
         dtype,
@@ -169,7 +170,7 @@ function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArr
   return new Data(content.slice().buffer);
 }
 
-/** The last element stands for all that follow; without any they are 0. */
+/** The last element is repeated; without elements all are 0. */
 function expanded(dtype: DType, count: number, values: readonly (number | bigint)[]): TypedArray {
   const items = itemsPerElement(dtype);
   const data = new (typedArrayOf(dtype))(count * items);
@@ -208,7 +209,7 @@ function isFuncAttr(value: unknown): value is FuncAttr {
   return true;
 }
 
-/** The attr type of a value whose declaration is not at hand: attrs of functions. */
+/** The attr type of a value whose declaration is unknown: attrs of functions. */
 export function guessAttrType(value: unknown): string {
   if (value instanceof Tensor) return 'tensor';
   if (value instanceof Uint8Array) return 'string';
@@ -299,7 +300,7 @@ function writeAttr(writer: MessageWriter, type: string, value: unknown): void {
 const attrWriter = new MessageWriter();
 
 /**
- * The serialised AttrValue of a value for an attr of that type ('int', 'list(type)', …). '$T' for a type is a
+ * The serialised AttrValue for an attr of that type ('int', 'list(type)', …). '$T' for a type is a
  * placeholder.
  */
 export function encodeAttr(type: string, value: unknown): Uint8Array {
@@ -329,7 +330,7 @@ function decodeFunc(bytes: Uint8Array): FuncAttr {
   return func;
 }
 
-/** All values that a field holds: several where numbers are packed. */
+/** All values of a field: several if numbers are packed. */
 function decodeItems(field: Field, func: number): AttrValue[] {
   switch (field.number) {
     case FIELD.string:

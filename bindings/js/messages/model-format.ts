@@ -1,4 +1,4 @@
-/** Files that are given where a GraphDef is wanted: what they are, and what to do with them. */
+/** Recognises other file formats given in place of a GraphDef, and advises what to do with them. */
 import { InvalidArgumentError } from '../base/errors.js';
 import { Field, fieldsOf } from './protobuf.js';
 
@@ -12,7 +12,7 @@ const codes = (text: string): number[] => Array.from(text, (letter) => letter.ch
 
 /** Bytes as text, one character each. */
 const latin = (bytes: Uint8Array): string => String.fromCharCode(...bytes);
-/** Where the names of a zip archive's files stand: beside the first ones, and in the table at its end. */
+/** The positions of file names in a zip archive: next to the first files, and in the table at its end. */
 const namesIn = (bytes: Uint8Array): string =>
   latin(bytes.subarray(0, 8192)) + latin(bytes.subarray(Math.max(0, bytes.length - 32768)));
 
@@ -28,7 +28,7 @@ function zipFormat(bytes: Uint8Array): string {
   return `a zip archive: ${UNPACK}`;
 }
 
-/** Formats that begin with bytes of their own. */
+/** Formats with a signature at the beginning. */
 const SIGNATURES: readonly {
   readonly head: readonly number[];
   readonly at?: number;
@@ -64,7 +64,7 @@ const SIGNATURES: readonly {
   { head: [...codes('{"')], at: 8, says: 'a file of weights (.safetensors): it has no graph' },
 ];
 
-/** The last bytes of the tables that checkpoints are made of. */
+/** The last bytes of the tables of checkpoints. */
 const TABLE_END = [0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb];
 const CHECKPOINT =
   'it has the values of variables and no graph; put it into tf.files and run RestoreV2, or the restore operation of its graph';
@@ -80,7 +80,7 @@ function jsonFormat(text: string): string {
   return 'JSON: what is wanted is a GraphDef, as bytes (.pb) or as protobuf text (.pbtxt)';
 }
 
-/** What text is, when it is no protobuf text. */
+/** The format of a text that is not protobuf text. */
 function textFormat(text: string): string | undefined {
   const begin = text.slice(0, 4096).trimStart();
   if (begin.startsWith('version https://git-lfs'))
@@ -98,20 +98,20 @@ function textFormat(text: string): string | undefined {
 const isProtobufText = (text: string): boolean =>
   /^\s*(#[^\n]*\n\s*)*(node|versions|version|library|signature|node_def)\s*[:{<]/.test(text);
 
-/** The fields at the top of a message, up to where it is damaged. */
+/** The top-level fields of a message, up to the first damage. */
 function topFields(bytes: Uint8Array): Field[] {
   const fields: Field[] = [];
   try {
     for (const field of fieldsOf(bytes)) fields.push(field);
   } catch {
-    /* Those before the damage tell enough. */
+    /* The fields before the damage are enough. */
   }
   return fields;
 }
 
 /**
  * Messages that begin with a number: a SavedModel has a version and MetaGraphDefs, an ONNX model a version, a
- * graph and sets of ops.
+ * graph and op sets.
  */
 function versionedFormat(bytes: Uint8Array): string | undefined {
   const fields = topFields(bytes);
@@ -127,8 +127,8 @@ function versionedFormat(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * A MetaGraphDef (.meta) begins with a message as a GraphDef does; but that has a list of ops or a version
- * where a NodeDef has its op.
+ * A MetaGraphDef (.meta) begins with a message like a GraphDef; but that has a list of ops or a version where
+ * a NodeDef has its op.
  */
 function isMetaGraph(bytes: Uint8Array): boolean {
   let first: Field | undefined;
@@ -140,7 +140,8 @@ function isMetaGraph(bytes: Uint8Array): boolean {
   if (first?.number !== 1 || first.wire !== 2) return false;
   const info = topFields(first.bytes);
   const op = info.find(({ number }) => number === 2);
-  if (op) return op.wire === 2 && op.bytes[0] === 0x0a; // the tag of an OpList's first op, where a name has a letter
+  if (op) return op.wire === 2 && op.bytes[0] === 0x0a; // the tag of an OpList's first op, where a name has a
+  // letter
   return info.some(
     ({ number, wire, bytes: text }) =>
       (number === 7 && wire === 0) ||
@@ -172,7 +173,7 @@ function bytesFormat(bytes: Uint8Array, asGraph: boolean): string | undefined {
 const BOM = '\ufeff';
 export const withoutBom = (text: string): string => (text.startsWith(BOM) ? text.slice(1) : text);
 
-/** What `file` is by its name alone; undefined where it may be a GraphDef. */
+/** The format of `file` by its name; undefined if it may be a GraphDef. */
 export function formatOfName(file: string): string | undefined {
   if (/\.data-\d{5}-of-\d{5}$/.test(file)) return `a part of a checkpoint (.data): ${CHECKPOINT}`;
   if (/\.index$/.test(file)) return `a part of a checkpoint (.index): ${CHECKPOINT}`;
@@ -180,9 +181,9 @@ export function formatOfName(file: string): string | undefined {
 }
 
 /**
- * What given bytes or text are, and what to do with them, when that is no GraphDef: 'a SavedModel …: load it
- * …'. undefined where it may be a GraphDef; that it is one has to be seen by reading it. Without `asGraph`
- * another message of TensorFlow's is wanted.
+ * What given bytes or text are, and what to do with them, if they are not a GraphDef: 'a SavedModel …: load
+ * it …'. undefined if they may be a GraphDef, which only parsing can tell. Without `asGraph` another
+ * TensorFlow message is expected.
  */
 export function foreignFormat(content: Uint8Array | string, asGraph = true): string | undefined {
   if (typeof content === 'string') {
@@ -194,19 +195,19 @@ export function foreignFormat(content: Uint8Array | string, asGraph = true): str
   }
   const known = bytesFormat(content, asGraph);
   if (known !== undefined) return known;
-  /* No GraphDef in bytes begins with a letter, '<', '{' or '#', nor with the mark of UTF-8. */
+  /* No binary GraphDef begins with a letter, '<', '{' or '#', or with the byte order mark of UTF-8. */
   const text = withoutBom(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content.slice(0, 65536)));
   if (isProtobufText(text))
     return 'protobuf text, given as bytes: give it as a string, new TextDecoder().decode(bytes) or await response.text()';
   return textFormat(text);
 }
 
-/** Throws where the content is known to be something else than `wanted`. */
+/** Throws if the content is known not to be `wanted`. */
 export function refuseForeign(content: Uint8Array | string, wanted: string, asGraph = true): void {
   const format = foreignFormat(content, asGraph);
   if (format !== undefined) throw new InvalidArgumentError(`this is no ${wanted}: it is ${format}`);
 }
 
-/** The line for content that is neither a GraphDef nor anything known. */
+/** The line for content that is neither a GraphDef nor a known format. */
 export const WANTED_HINT =
   'A GraphDef is a frozen graph: a .pb file, or its protobuf text. Parts of checkpoints (.data-00000-of-00001), weights (.bin) and other models are none.';

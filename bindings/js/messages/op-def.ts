@@ -8,13 +8,12 @@ import { fieldsOf, intOf, textOf } from './protobuf.js';
 export interface ArgDef {
   name: string;
   /**
-   * Exactly one of these says what the argument takes: a dtype, an attr that is a type, or an attr that is a
-   * list of types.
+   * Exactly one of these gives the argument's type: a dtype, a type attr, or an attr that is a list of types.
    */
   type?: DType;
   type_attr?: string;
   type_list_attr?: string;
-  /** The attr that tells how many tensors of that type there are. */
+  /** The attr with the number of tensors of that type. */
   number_attr?: string;
   is_ref: boolean;
   description?: string;
@@ -118,8 +117,8 @@ export function decodeOpList(bytes: Uint8Array): OpDef[] {
 }
 
 /**
- * As encodeAttr, for attr `name` of an op or function that may be known: then it must have the attr, and the
- * error names it.
+ * Like encodeAttr, for attr `name` of an op or function that may be known: then it must have the attr, and
+ * the error names it.
  */
 export function encodeAttrOf(def: OpDef | undefined, name: string, value: unknown): Uint8Array {
   const declared = def?.attr.find((attr) => attr.name === name)?.type;

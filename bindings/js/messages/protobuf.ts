@@ -2,10 +2,7 @@
 import { InvalidArgumentError } from '../base/errors.js';
 import { decodeText, encodeText, putAscii } from '../base/utf8.js';
 
-/**
- * One field as it stands in the bytes: a varint or fixed value as bigint or number, or the bytes of a
- * length-delimited one.
- */
+/** One field: a varint or fixed value as bigint or number, or the bytes of a length-delimited one. */
 export interface Field {
   readonly number: number;
   readonly wire: number;
@@ -15,7 +12,7 @@ export interface Field {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Walks over the fields of a message. Malformed bytes throw. */
+/** Iterates over the fields of a message. Malformed bytes throw. */
 export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
   let at = 0;
   const varint = (): bigint => {
@@ -51,7 +48,7 @@ export const intOf = (field: Field): number => Number(signedOf(field));
 export const floatOf = (bytes: Uint8Array): number =>
   new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
 
-/** Repeated numbers come one by one or packed. */
+/** Repeated numbers are stored one by one or packed. */
 export function* varintsOf(field: Field): Generator<bigint> {
   if (field.wire === 0) {
     yield field.value;
@@ -118,7 +115,7 @@ export class MessageWriter {
   bytes(number: number, value: Uint8Array | string): this {
     this.putVarint(number * 8 + 2);
     if (typeof value === 'string') {
-      /* The length comes first; for ASCII it is known before. */
+      /* The length comes first; for ASCII it is known in advance. */
       this.reserve(value.length + 10);
       const start = this.length;
       this.putVarint(value.length);
@@ -145,7 +142,7 @@ export class MessageWriter {
       this.buffer[start] = size;
       return this;
     }
-    /* Its length takes more than the byte that was kept for it: what was written moves up. */
+    /* Its length takes more than the one reserved byte, so the content is moved. */
     const more = Math.ceil((32 - Math.clz32(size)) / 7) - 1;
     this.reserve(more);
     this.buffer.copyWithin(start + 1 + more, start + 1, this.length);
@@ -155,7 +152,7 @@ export class MessageWriter {
     return this;
   }
 
-  /** A field copied as it was read. */
+  /** A copy of a parsed field. */
   raw(field: Field): this {
     if (field.wire === 0) return this.varint(field.number, field.value);
     if (field.wire === 2) return this.bytes(field.number, field.bytes);
@@ -177,5 +174,5 @@ export class MessageWriter {
   }
 }
 
-/** Bytes that a writer does not keep for the next message. */
+/** A writer frees larger buffers after each message. */
 const LARGE = 4096;

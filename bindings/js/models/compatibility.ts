@@ -1,4 +1,4 @@
-/** tf.checkCompatibility: what a GraphDef needs that this engine does not have. */
+/** tf.checkCompatibility: the parts of a GraphDef that this engine does not support. */
 import { AttrValue } from '../messages/attr-value.js';
 import { DType } from '../tensor/dtypes.js';
 import { TFError } from '../base/errors.js';
@@ -17,37 +17,33 @@ import type { Runtime } from '../engine/runtime.js';
 
 export interface Missing {
   /**
-   * The name of an op that is not known or has no kernel, or of a function that is called and is not in the
+   * The name of an op that is unknown or has no kernel, or of a called function that is missing from the
    * library.
    */
   op: string;
-  /** The op is known, but it has no kernel for this dtype. */
+  /** The op is known, but has no kernel for this dtype. */
   dtype?: DType;
   /** It is a function: an attr of the nodes names it. */
   function?: true;
-  /** The nodes that need it; those in the body of a function as 'function/node'. */
+  /** The nodes that need it; in the body of a function as 'function/node'. */
   nodes: string[];
 }
 
 /**
- * An attr of nodes that the op's definition here does not have, as graphs of newer producers may: it is kept
- * and has no effect.
+ * An attr that the op does not declare here, for example from a newer producer: it is kept and has no effect.
  */
 export interface UnknownAttr {
   op: string;
   attr: string;
-  /** The nodes that have it; those in the body of a function as 'function/node'. */
+  /** The nodes with the attr; in the body of a function as 'function/node'. */
   nodes: string[];
 }
 
-/** The dtype for which the op has no kernel; undefined where one fits the node. */
+/** The dtype for which the op has no kernel; undefined if one matches the node. */
 function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints[]): DType | undefined {
   const fits = ({ attr, allowed }: Constraints[number]): boolean => {
     const value = attrOf(node, attr, def);
-    /*
-     * A function's own type parameter may become anything; what lacks an attr is refused for that when it is
-     * imported.
-     */
+    /* A type parameter of a function may become any type; a missing attr is reported by the import. */
     if (value === undefined || (typeof value === 'string' && value.startsWith('$'))) return true;
     return [value].flat().every((type) => allowed.includes(type as AttrValue));
   };
@@ -61,7 +57,7 @@ function unfitType(node: GraphDefNode, def: OpDef, kernels: readonly Constraints
   return types.find((type) => !allowed.includes(type)) ?? types[0];
 }
 
-/** Names that begin with '_' are anybody's. */
+/** Names that begin with '_' are free for any use. */
 export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: GraphDefContent): UnknownAttr[] {
   const unknown = new Map<string, UnknownAttr>();
   for (const node of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) {
@@ -78,11 +74,11 @@ export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: Graph
 }
 
 export interface MissingParts {
-  /** What the graph needs, and the functions that it calls. */
+  /** What the graph needs, including the functions that it calls. */
   missing: Missing[];
   /**
-   * What only functions need that the graph never calls: the graph is imported and runs without it, and a
-   * call of such a function fails.
+   * What is needed only by functions that the graph never calls: the graph can be imported and run without
+   * it, but a call of such a function fails.
    */
   uncalled: Missing[];
 }
@@ -101,7 +97,7 @@ export function checkCompatibility(
   return { missing, uncalled, unknownAttrs: findUnknownAttrsIn(runtime, content) };
 }
 
-/** Throws what importing throws: a graph may have all that it needs and be damaged. */
+/** Throws the errors of an import: a graph may have all ops and still be damaged. */
 function tryImport(runtime: Runtime, graphDef: Uint8Array | ArrayBuffer | string): void {
   const graph = new Graph(runtime);
   try {
@@ -123,7 +119,7 @@ export function findMissingIn(runtime: Runtime, content: GraphDefContent): Missi
   };
 }
 
-/** `kernels` keeps what ops have been asked about. */
+/** `kernels` caches the kernels of ops. */
 function missingOf(
   runtime: Runtime,
   nodes: readonly GraphDefNode[],
@@ -155,8 +151,8 @@ function missingOf(
     try {
       inspect(node);
     } catch (error) {
-      // Attrs that cannot be read: an import refuses them in the graph, and passes over them in functions
-      // that nobody calls.
+      // Attrs that cannot be parsed: an import refuses them in the graph, but ignores them in functions that
+      // are never called.
       if (!(error instanceof TFError)) throw error;
     }
   }

@@ -1,5 +1,6 @@
 /**
- * Freezing: a trained graph as a GraphDef that needs no session, because its variables have become constants.
+ * Freezing: converts a trained graph to a GraphDef that needs no session, by replacing variables by
+ * constants.
  */
 import { checkList, shown } from '../base/arguments.js';
 import { encodeAttr } from '../messages/attr-value.js';
@@ -13,11 +14,11 @@ import type { Tensor } from '../tensor/tensor.js';
 const GRAPH = { node: 1 } as const;
 const NODE = { name: 1, op: 2, input: 3, attr: 5 } as const;
 
-/** What freezing looks at in a NodeDef. */
+/** The parts of a NodeDef that freezing uses. */
 interface Node {
   readonly name: string;
   readonly op: string;
-  /** Names of the nodes that it needs: of values first, then of control inputs. */
+  /** Names of its inputs: data inputs first, then control inputs. */
   readonly inputs: readonly string[];
   readonly controls: readonly string[];
 }
@@ -36,14 +37,14 @@ function readNode(bytes: Uint8Array): Node {
   return node;
 }
 
-/** Reference variables are read by whoever takes their value. */
+/** Reference variables are read by the consumers of their value. */
 const isReference = (node: Node) => node.op === 'VariableV2' || node.op === 'Variable';
 const isRead = (node: Node) => node.op === 'ReadVariableOp' || isReference(node);
 
 const takesReferences = (graph: Graph, node: Node) =>
   graph.findOpDef(node.op)?.input_arg.some((arg) => arg.is_ref) ?? false;
 
-/** The nodes that `roots` need, up to where variables are read. */
+/** The nodes that `roots` need, stopping at reads of variables. */
 function neededBy(
   graph: Graph,
   roots: readonly string[],
@@ -69,7 +70,7 @@ function neededBy(
   return needed;
 }
 
-/** A read of the same variable as `read` that nothing else has to run before. */
+/** Another read of the same variable as `read`, without dependencies. */
 function plainRead(graph: Graph, read: Node, nodes: ReadonlyMap<string, Node>): Output {
   if (isReference(read)) return graph.output(read.name);
   const handle = read.inputs[0]!;
@@ -93,7 +94,7 @@ function constantNode(name: string, value: Tensor): Uint8Array {
 
 /**
  * The part of a session's graph that `outputs` need, as a serialised GraphDef in which each read of a
- * variable is a constant with the variable's present value. Names stay as they are, so the same feeds and
+ * variable is a constant with the variable's current value. Names stay the same, so the same feeds and
  * fetches work on a graph that imports it.
  */
 export async function freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array> {

@@ -1,4 +1,4 @@
-/** A GraphDef's nodes as they stand in the bytes, whether or not the engine knows their ops. */
+/** Reads a GraphDef's nodes from its bytes, whether or not the engine knows their ops. */
 import { AttrValue, FuncAttr, decodeAttr } from '../messages/attr-value.js';
 import { TFError } from '../base/errors.js';
 import { graphDefBytes, withGraphDef } from '../graph/import-graph.js';
@@ -23,9 +23,9 @@ export interface GraphDefFunction {
 export interface GraphDefContent {
   readonly nodes: readonly GraphDefNode[];
   readonly functions: ReadonlyMap<string, GraphDefFunction>;
-  /** The functions that are gradients of others, by the others' names. */
+  /** The functions that are gradients, by the functions that they belong to. */
   readonly gradients: ReadonlyMap<string, string>;
-  /** The version of TensorFlow's graphs that it was written as; 0 where it does not say. */
+  /** The producer version of the GraphDef; 0 if it has none. */
   readonly producer: number;
 }
 
@@ -85,7 +85,7 @@ export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | st
 }
 
 /**
- * The functions that the graph leads to: those that its nodes call or name, those that these lead to, and the
+ * The functions that the graph reaches: those that its nodes call or name, those that these reach, and the
  * gradients of all of them.
  */
 export function calledFunctions({ nodes, functions, gradients }: GraphDefContent): ReadonlySet<string> {
@@ -95,7 +95,7 @@ export function calledFunctions({ nodes, functions, gradients }: GraphDefContent
   };
   nodes.forEach(visit);
   for (const name of called) {
-    // it grows meanwhile
+    // the set grows during the loop
     functions.get(name)?.nodes.forEach(visit);
     const gradient = gradients.get(name);
     if (gradient !== undefined) called.add(gradient);
@@ -104,8 +104,8 @@ export function calledFunctions({ nodes, functions, gradients }: GraphDefContent
 }
 
 /**
- * Attrs that cannot be read name nothing: an import refuses them in the graph, and passes over them in
- * functions that nobody calls.
+ * An attr that cannot be parsed names no functions: an import refuses it in the graph, but ignores it in
+ * functions that are never called.
  */
 function namesIn(node: GraphDefNode): string[] {
   try {
@@ -116,13 +116,13 @@ function namesIn(node: GraphDefNode): string[] {
   }
 }
 
-/** The value of a node's attr: what it was given, else what the op's definition says. */
+/** The value of a node's attr: as given, else the op's default. */
 export function attrOf(node: GraphDefNode, name: string, def?: OpDef): AttrValue | undefined {
   const given = node.attrs.get(name);
   return given ? decodeAttr(given) : def?.attr.find((attr) => attr.name === name)?.default_value;
 }
 
-/** The functions that a node's attrs name, those in the attrs of functions too. */
+/** The functions that a node's attrs name, including those in attrs of functions. */
 export function functionsNamedBy(node: GraphDefNode): string[] {
   const names: string[] = [];
   const visit = (value: AttrValue | undefined, depth: number): void => {
@@ -143,6 +143,6 @@ const isFunction = (value: unknown): value is FuncAttr =>
   !('dtype' in value) &&
   typeof (value as FuncAttr).name === 'string';
 
-/** Tensors are large and hold none: only a function (field 10) or a list (field 1) is decoded. */
+/** Tensors are large and contain no functions: only a function (field 10) or a list (field 1) is decoded. */
 const mayNameFunctions = (bytes: Uint8Array): boolean =>
   bytes.length > 0 && (bytes[0]! >> 3 === 10 || bytes[0]! >> 3 === 1);

@@ -1,6 +1,6 @@
 /**
- * What the shape function of an op that was registered from JavaScript may ask and answer. Names and rules
- * are those of TensorFlow's InferenceContext.
+ * The interface of shape functions registered from JavaScript. Names and rules are those of TensorFlow's
+ * InferenceContext.
  */
 import { checkIndex, checkList, checkOptions, checkReceivers, checkText, shown } from '../base/arguments.js';
 import { AttrValue, decodeAttr } from '../messages/attr-value.js';
@@ -18,8 +18,8 @@ import { downloadTensor } from '../engine/transfer.js';
 import { type Scope, type Wasm, unsigned } from '../engine/wasm.js';
 
 /**
- * One dimension. An unknown one that is passed on stays the same: so sizes that are equal without being known
- * can be told from others.
+ * One dimension. An unknown dimension keeps its identity when it is passed on, so sizes that are equal can be
+ * recognised even if they are unknown.
  */
 export class DimensionHandle {
   /** @internal */
@@ -62,18 +62,18 @@ export class ShapeHandle {
     return this.context.rank(this);
   }
 
-  /** Dimension `i`, from the end when negative; an unknown one when the rank is not known. */
+  /** Dimension `i`, from the end if negative; an unknown one if the rank is unknown. */
   dim(i: number): DimensionHandle {
     return this.context.dim(this, i);
   }
 
-  /** All dimensions; null when the rank is not known. */
+  /** All dimensions; null if the rank is unknown. */
   get dims(): DimensionHandle[] | null {
     const { rank } = this;
     return rank === null ? null : Array.from({ length: rank }, (_, i) => this.dim(i));
   }
 
-  /** The sizes, null where one is not known; null when the rank is not known. */
+  /** The sizes, null for unknown ones; null if the rank is unknown. */
   sizes(): (number | null)[] | null {
     return this.dims?.map((dim) => dim.value) ?? null;
   }
@@ -85,10 +85,10 @@ export class ShapeHandle {
 
 /** null: unknown. */
 export type DimInput = DimensionHandle | number | null;
-/** null: of unknown rank. */
+/** null: unknown rank. */
 export type ShapeInput = ShapeHandle | readonly DimInput[] | null;
 
-/** Where a subshape or a dimension may end: TensorFlow's kint64max. */
+/** The end of a subshape or slice that is unlimited: TensorFlow's kint64max. */
 const TO_THE_END = 2n ** 63n - 1n;
 
 function whole(value: number, what: string): bigint {
@@ -98,8 +98,8 @@ function whole(value: number, what: string): bigint {
 }
 
 /**
- * The functions TF_ShapeInferenceContext<Name>(context, ...args, result, status) that fill a Result, by name,
- * and their args.
+ * The functions TF_ShapeInferenceContext<Name>(context, ...args, result, status) that return a Result, by
+ * name, and their args.
  */
 type Makers<Result> = {
   [Key in keyof Abi as Key extends `TF_ShapeInferenceContext${infer Name}` ? Name : never]: Parameters<
@@ -120,7 +120,7 @@ export class InferenceContext {
     private readonly pointer: ShapeInferenceContextPtr,
   ) {}
 
-  /** @internal Frees the handles; none of them may be used any more. */
+  /** @internal Frees the handles; they must not be used any more. */
   close(): void {
     this.open = false;
     for (const free of this.handles) free();
@@ -204,7 +204,7 @@ export class InferenceContext {
   get numOutputs(): number {
     return Number(this.call('TF_ShapeInferenceContextNumOutputs', this.pointer));
   }
-  /** Of the graph's producer. */
+  /** The version of the graph's producer. */
   get graphDefVersion(): number {
     return this.call('TF_ShapeInferenceContextGraphDefVersion', this.pointer);
   }
@@ -219,8 +219,8 @@ export class InferenceContext {
   }
 
   /**
-   * The constant value of an input, or null when it is not known. The engine then tries to find it out, and
-   * calls the shape function again when it can.
+   * The constant value of an input, or null if it is unknown. The engine then tries to compute it, and calls
+   * the shape function again if it can.
    */
   inputTensor(i: number): Tensor | null {
     checkIndex('an index', i);
@@ -232,12 +232,12 @@ export class InferenceContext {
     return pointer === 0 ? null : downloadTensor(this.wasm, pointer);
   }
 
-  /** The shape that input `i`, a vector of sizes, describes, as far as its value is known. */
+  /** The shape given by input `i`, a vector of sizes, as far as its value is known. */
   inputAsShape(i: number): ShapeHandle {
     return this.shapeOf('MakeShapeFromShapeTensor', this.index(i));
   }
 
-  /** The size that the scalar input `i` gives. */
+  /** The size given by the scalar input `i`. */
   inputAsDim(i: number): DimensionHandle {
     return this.dimOf('MakeDimForScalarInput', this.index(i));
   }
@@ -261,7 +261,7 @@ export class InferenceContext {
     );
   }
 
-  // ---- making ----
+  // ---- new shapes ----
 
   shape(dims: readonly DimInput[]): ShapeHandle {
     checkList('a shape', dims);
@@ -271,7 +271,7 @@ export class InferenceContext {
       dims.length,
     );
   }
-  /** Without a rank, not even that is known. */
+  /** Without arguments, the rank is unknown too. */
   unknownShape(rank?: number): ShapeHandle {
     return this.shapeOf('MakeUnknownShape', whole(rank ?? -1, 'a rank'));
   }
@@ -279,7 +279,7 @@ export class InferenceContext {
     return this.dimOf('MakeDim', whole(value ?? -1, 'a size'));
   }
 
-  // ---- asking ----
+  // ---- queries ----
 
   rank(shape: ShapeInput): number | null {
     const rank = Number(this.call('TF_ShapeInferenceContextRank', this.pointer, this.at(shape)));
@@ -293,7 +293,7 @@ export class InferenceContext {
   numElements(shape: ShapeInput): DimensionHandle {
     return this.dimOf('NumElements', this.at(shape));
   }
-  /** Whether two are the very same, be they known or not. */
+  /** Whether the two are identical, known or not. */
   same(a: ShapeHandle | DimensionHandle, b: ShapeHandle | DimensionHandle): boolean {
     for (const handle of [a, b]) {
       if (!(handle instanceof ShapeHandle || handle instanceof DimensionHandle))
@@ -306,7 +306,7 @@ export class InferenceContext {
     return false;
   }
 
-  // ---- checking: what does not fit is an InvalidArgumentError in TensorFlow's words ----
+  // ---- checks: a mismatch is an InvalidArgumentError in TensorFlow's words ----
 
   withRank(shape: ShapeInput, rank: number): ShapeHandle {
     return this.shapeOf('WithRank', this.at(shape), whole(rank, 'a rank'));
@@ -321,9 +321,9 @@ export class InferenceContext {
     return this.dimOf('WithValue', this.atDim(dim), whole(value, 'a size'));
   }
 
-  // ---- combining ----
+  // ---- combinations ----
 
-  /** What both say. */
+  /** The merge of both. */
   merge(a: ShapeInput, b: ShapeInput): ShapeHandle {
     return this.shapeOf('Merge', this.at(a), this.at(b));
   }
@@ -337,7 +337,7 @@ export class InferenceContext {
   concatenate(a: ShapeInput, b: ShapeInput): ShapeHandle {
     return this.shapeOf('ConcatenateShapes', this.at(a), this.at(b));
   }
-  /** Dimensions [start, end), from the end when negative, in steps of `stride`. */
+  /** Dimensions [start, end), from the end if negative, in steps of `stride`. */
   subshape(shape: ShapeInput, start: number, end?: number, stride = 1): ShapeHandle {
     const last = end === undefined ? TO_THE_END : whole(end, 'an index');
     return this.shapeOf(

@@ -1,9 +1,9 @@
-/** Which kernels an op has: what their constraints say. */
+/** The kernels of an op, described by their constraints. */
 import { AttrValue, decodeAttr } from '../messages/attr-value.js';
 import { fieldsOf, textOf } from '../messages/protobuf.js';
 import type { Runtime } from '../engine/runtime.js';
 
-/** The attrs that a kernel asks for, with the values that suit it. */
+/** The attrs that a kernel constrains, with the allowed values. */
 export type Constraints = readonly { readonly attr: string; readonly allowed: readonly AttrValue[] }[];
 
 /** The constraints of all kernels of an op. */

@@ -1,4 +1,4 @@
-/** tf.registerOp: ops whose shape function and kernel are JavaScript. */
+/** tf.registerOp: ops with a shape function and a kernel in JavaScript. */
 import { Schema, checkOptions, checkTexts, shown } from '../base/arguments.js';
 import { AttrValue, decodeNodeAttrs } from '../messages/attr-value.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
@@ -22,34 +22,32 @@ import { downloadTensor, uploadTensor } from '../engine/transfer.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
 /**
- * What a kernel computes: a tensor for each output. Plain values become tensors of the output's dtype; of one
- * output the Tensor alone is enough.
+ * The result of a kernel: a tensor for each output. Plain values become tensors of the output's dtype; for a
+ * single output the Tensor alone is enough.
  */
 export type KernelResult = readonly TensorLike[] | Tensor | void;
 
 export interface OpSpec {
   name: string;
-  /** "x: T", "xs: N * T", "x: float": TensorFlow's language. */
+  /** "x: T", "xs: N * T", "x: float": TensorFlow's spec language. */
   inputs?: readonly string[];
   outputs?: readonly string[];
   /** "T: {float, double}", "N: int >= 1", "axis: int = 0". */
   attrs?: readonly string[];
   /** The first line is the summary; "name: text" describes an input, output or attr. */
   doc?: string;
-  /**
-   * It does more than to compute its outputs from its inputs: it is never computed ahead, shared or left out.
-   */
+  /** It does more than compute its outputs from its inputs: it is never folded, merged or removed. */
   stateful?: boolean;
   /**
-   * Says what is known of the outputs' shapes, and refuses inputs that do not fit by throwing. Without it,
-   * nothing is known. May be called several times.
+   * Sets the shapes of the outputs, and throws for invalid inputs. Without it, the shapes are unknown. It may
+   * be called several times.
    */
   shape?: (context: InferenceContext) => void;
-  /** Computes the outputs, at once: what it waits for cannot be waited for here. */
+  /** Computes the outputs synchronously. */
   kernel?: (inputs: Tensor[], attrs: Record<string, AttrValue>) => KernelResult;
   /**
-   * Function text from the op's inputs and one gradient for each output to one gradient for each input; null:
-   * no gradient flows.
+   * Function text with the op's inputs and one gradient per output as arguments, and one gradient per input
+   * as results; null: no gradient flows.
    */
   gradient?: string | FunctionDef | null;
 }
@@ -85,17 +83,17 @@ function checkSpec(spec: OpSpec): void {
   );
 }
 
-/** What the engine holds for a kernel: its number, in the place of an address. */
+/** The state that the engine holds for a kernel: its number, in place of a pointer. */
 type KernelId = Ptr<unknown>;
 type ShapeFunction = (context: ShapeInferenceContextPtr, status: StatusPtr) => void;
 
-/** A node's kernel, as it was made. */
+/** The kernel of one node. */
 interface Kernel {
   readonly spec: OpSpec;
   readonly attrs: Record<string, AttrValue>;
 }
 
-/** What is returned when something is awaited, of which nothing may come later. */
+/** Throws if a callback returned a promise, because it cannot be awaited. */
 function refusePromise(result: unknown, what: string): void {
   if (typeof (result as PromiseLike<unknown> | undefined)?.then !== 'function') return;
   Promise.resolve(result).catch(() => undefined);
@@ -105,8 +103,8 @@ function refusePromise(result: unknown, what: string): void {
 }
 
 /**
- * The registered kernels of one engine. They are called through three functions of its table, whichever op
- * they belong to.
+ * The registered kernels of one engine. They are called through three functions of its table, whatever their
+ * op.
  */
 export class OpRegistrar {
   private readonly kernels = new Map<KernelId, Kernel>();
@@ -161,7 +159,8 @@ export class OpRegistrar {
           ? spec.gradient.toText()
           : spec.gradient;
     wasm.scope((scope) => {
-      /* All texts are in place before the builder is: nothing fails between making and registering it. */
+      /* All texts are allocated before the builder is created, so that nothing fails between creating and
+       * registering it. */
       const texts = (specs: readonly string[] | undefined): TextPtr[] =>
         (specs ?? []).map((text) => scope.string(text));
       const [attrs, inputs, outputs] = [texts(spec.attrs), texts(spec.inputs), texts(spec.outputs)];

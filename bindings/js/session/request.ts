@@ -7,13 +7,12 @@ import { DType, TypedArray, itemsPerElement } from '../tensor/dtypes.js';
 import { Tensor, TensorLike, refuseDetached, tensor } from '../tensor/tensor.js';
 
 /**
- * What can be fetched: a value, an operation to run, or arrays and records of them. null is what `gradients`
- * gives where no gradient flows: it stands here so that its list can be fetched as it is, and a run refuses
- * it.
+ * The types of fetches: a value, an operation to run, or arrays and records of them. null is included so that
+ * the result of `gradients` can be fetched directly; a run refuses null, which means that no gradient flows.
  */
 export type Fetch = Input | Operation | string | null | readonly Fetch[] | { readonly [key: string]: Fetch };
 
-/** What a fetch gives: a Tensor for a value, null for an operation, and the same arrays and records. */
+/** The result of a fetch: a Tensor for a value, null for an operation, and the same arrays and records. */
 export type Fetched<F> = F extends Input | string
   ? Tensor
   : F extends Operation
@@ -44,10 +43,10 @@ export function feedEntries(feeds: Feeds): [Input | string, TensorLike][] {
   });
 }
 
-/** How deep fetches may be nested: what is deeper is inside itself. */
+/** The maximum nesting of fetches, which also detects cycles. */
 const DEEPEST = 100;
 
-/** The flat lists of a run, and where each fetch's value comes from. */
+/** The flat lists of a run, and the origin of each fetch's value. */
 export class Request {
   readonly fetches: Output[] = [];
   readonly targets: Operation[] = [];
@@ -58,7 +57,7 @@ export class Request {
     return typeof item === 'string' ? this.graph.requiredOperation(item) : this.graph.ownOperation(item);
   }
 
-  /** What is fed under a key. */
+  /** The output for a feed key. */
   output(key: Input | string): Output {
     if (typeof key === 'string') return this.graph.output(key);
     if (!(key instanceof Output || key instanceof Variable))
@@ -68,7 +67,10 @@ export class Request {
     return output;
   }
 
-  /** Notes what is fetched; returns how to shape the results alike. `place` names it in messages. */
+  /**
+   * Collects fetches; returns a function that gives the results the same structure. `place` names them in
+   * messages.
+   */
   add(fetch: Fetch, place = 'what is fetched', depth = 0): (values: readonly Tensor[]) => unknown {
     if (typeof fetch === 'string') return this.add(this.named(fetch));
     if (fetch instanceof Operation) {
@@ -104,7 +106,7 @@ export class Request {
   }
 
   /**
-   * What a name stands for: 'node:1' an output, 'node' its first output, or the operation where it has none.
+   * The meaning of a name: 'node:1' is an output, 'node' its first output, or the operation if it has none.
    */
   private named(name: string): Output | Operation {
     if (/:\d+$/.test(name)) return this.graph.output(name);
@@ -113,7 +115,7 @@ export class Request {
   }
 }
 
-/** Where something is fed: an output and what is known of its values. */
+/** The target of a feed: an output and its known shape. */
 export interface Place {
   readonly output: Output;
   readonly dtype: DType;
@@ -121,8 +123,8 @@ export interface Place {
 }
 
 /**
- * The tensor for a feed. A flat typed array takes the shape of what it is fed to, when that leaves at most
- * one size open and the length fits: a Float32Array of 640 numbers for [?,64] is [10,64].
+ * The tensor for a feed. A flat typed array gets the shape of the fed output, if that has at most one unknown
+ * size and the length matches: a Float32Array of 640 numbers for [?,64] is [10,64].
  */
 export function feedTensor({ output, dtype, shape: known }: Place, value: TensorLike): Tensor {
   try {

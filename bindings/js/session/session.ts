@@ -22,11 +22,11 @@ export interface RunOptions extends StepOptions {
 }
 
 export interface SessionOptions {
-  /** '' runs in this thread. */
+  /** '' runs on this thread. */
   target?: string;
   /**
-   * false: every node runs as it stands, calls are calls. Results are the same; what is computed, and how
-   * fast, can be seen.
+   * false: every node runs unchanged, and calls are not inlined. Results are the same; this shows the effect
+   * of optimising.
    */
   optimize?: boolean;
 }
@@ -42,7 +42,7 @@ export interface Prepared {
   readonly answer: () => unknown;
 }
 
-/** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } }, in bytes: -1 is ten of them. */
+/** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } as bytes: -1 takes ten of them. */
 const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
 
 function withoutOptimizer({ wasm }: Runtime, open: (settings: SessionOptionsPtr) => SessionPtr): SessionPtr {
@@ -63,13 +63,13 @@ export class Session {
   readonly #runtime: Runtime;
   readonly #pointer: SessionPtr;
   #closed = false;
-  /** Steps run one after the other, in the order in which they were asked for. */
+  /** Steps run one after the other, in the order of the calls. */
   readonly #queue = new StepQueue();
-  /** Asked once for each key, because asking takes longer than a small step. */
+  /** Cached, because the look-up takes longer than a small step. */
   readonly #placesByName = new Map<string, Place>();
   readonly #placesByHandle = new WeakMap<Input, Place>();
 
-  /** Made by `new tf.Session(graph)`. */
+  /** Created by `new tf.Session(graph)`. */
   constructor(
     runtime: Runtime,
     readonly graph: Graph,
@@ -98,9 +98,8 @@ export class Session {
 
   /**
    * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays
-   * and records, and the results come back alike; an Operation is run and gives null. A step that takes
-   * longer than 10 ms gives way to the event loop between kernels; steps that are asked for meanwhile wait
-   * for it.
+   * and records, and the results have the same structure; an Operation is run and gives null. A step that
+   * takes longer than 10 ms yields to the event loop between kernels; later steps wait for it.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
     return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
@@ -161,14 +160,14 @@ export class Session {
     return answer();
   }
 
-  /** @internal The handle, while the session may run. */
+  /** @internal The handle, if the session may run. */
   usablePointer(): SessionPtr {
     if (this.#closed) throw new CancelledError(CLOSED);
     this.#runtime.wasm.refuseInCallback();
     return this.#pointer;
   }
 
-  /** Looks up and checks what is asked for, and copies the feeds into the engine. */
+  /** Looks up and checks feeds and fetches, and copies the feeds into the engine. */
   private prepare(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Prepared {
     const pointer = this.usablePointer();
     checkOptions<RunOptions>('run', options, RUN_OPTIONS);
@@ -180,7 +179,7 @@ export class Session {
     const places = entries.map(([key]) => this.place(key, request));
     const values = entries.map(([, value], i) => feedTensor(places[i]!, value));
     const feedOutputs = places.map((place) => place.output);
-    // A step refuses to fetch what is fed: such a fetch is answered with what was fed.
+    // The engine refuses to fetch a fed output, so such a fetch returns the fed value.
     const fed = request.fetches.map((fetch) =>
       feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index),
     );
@@ -244,7 +243,7 @@ export class Session {
     return place;
   }
 
-  /** Frees the variables and everything cached. Runs after that fail. */
+  /** Frees the variables and all caches. Later runs fail. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#runtime.wasm.refuseInCallback();

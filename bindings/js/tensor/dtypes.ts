@@ -23,7 +23,7 @@ export type DType =
   | 'resource'
   | 'variant'
   | StorageDType;
-/** Types for storage: their elements travel as the numbers or bits that they are kept as. */
+/** Storage types: their elements are represented by their stored numbers or bits. */
 export type StorageDType =
   | 'qint8'
   | 'quint8'
@@ -50,7 +50,7 @@ interface ShortNames {
 type NamesOf<D extends DType> = D | (D extends keyof ShortNames ? ShortNames[D] : never);
 /** A dtype under any of its names: TensorFlow's own ('float', 'DT_FLOAT') too. */
 export type DTypeName<D extends DType = DType> = NamesOf<D> | `DT_${Uppercase<NamesOf<D>>}`;
-/** The dtype that a name stands for. */
+/** The dtype of a name. */
 export type DTypeNamed<N extends DTypeName> = N extends DType
   ? N
   : { [D in DType]: N extends DTypeName<D> ? D : never }[DType];
@@ -67,7 +67,7 @@ export type TypedArray =
   | Uint32Array
   | BigUint64Array;
 
-/** What holds the elements of a dtype. */
+/** The array type for the elements of a dtype. */
 export interface DataTypes {
   float32: Float32Array;
   float64: Float64Array;
@@ -112,11 +112,11 @@ type TypedArrayConstructor = {
 
 interface DTypeInfo {
   readonly number: number;
-  /** What holds the elements in JavaScript: half and bfloat16 as their 16 bits, complex numbers as pairs. */
+  /** The JavaScript array of the elements: half and bfloat16 as 16-bit patterns, complex numbers as pairs. */
   readonly array?: TypedArrayConstructor;
-  /** Array items an element: 2 for complex numbers. */
+  /** Array items per element: 2 for complex numbers. */
   readonly items: number;
-  /** TensorFlow's own names beside ours. */
+  /** TensorFlow's own names in addition to ours. */
   readonly aliases: readonly string[];
 }
 
@@ -191,21 +191,21 @@ export const dtypeNumber = (name: string): number =>
     ? REF + DTYPES[dtypeOf(name.replace(REF_SUFFIX, ''))].number
     : DTYPES[dtypeOf(name)].number;
 
-/** The dtype with TensorFlow's number; a reference type gives the type referred to. */
+/** The dtype with TensorFlow's number; for a reference type, the referenced type. */
 export function dtypeFromNumber(number: number): DType {
   const dtype = BY_NUMBER.get(number > REF ? number - REF : number);
   if (!dtype) throw new InvalidArgumentError(`unknown dtype number ${number}`);
   return dtype;
 }
 
-/** As the value of an attr: references are told apart. */
+/** As the value of an attr, where reference types are distinct. */
 export const dtypeAttrFromNumber = (number: number): string =>
   `${dtypeFromNumber(number)}${number > REF ? '_ref' : ''}`;
 
 export const isBigIntDType = (dtype: DType): boolean => dtype === 'int64' || dtype === 'uint64';
 export const isComplexDType = (dtype: DType): boolean => dtype === 'complex64' || dtype === 'complex128';
 
-/** Array items that an element of the dtype takes. */
+/** The number of array items per element. */
 export const itemsPerElement = (dtype: DType): number => DTYPES[dtype].items;
 
 /** The constructor of the dtype's typed array. Strings and resources have none. */

@@ -1,6 +1,6 @@
 /**
- * The 16-bit floats that JavaScript keeps as bits: IEEE half and bfloat16. Both round to nearest, ties to
- * even.
+ * 16-bit floats, represented by their bits: IEEE half and bfloat16. Both conversions round to nearest, ties
+ * to even.
  */
 const float64 = new Float64Array(1);
 const float32 = new Float32Array(1);

@@ -1,4 +1,7 @@
-/** Tensor: a value owned by JavaScript. Plain memory: nothing to dispose, never a view of wasm memory. */
+/**
+ * Tensor: a value owned by JavaScript. Plain memory: it needs no disposing, and is never a view of wasm
+ * memory.
+ */
 import { shown } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import {
@@ -22,7 +25,7 @@ export interface Complex {
   readonly re: number;
   readonly im: number;
 }
-/** One element: bytes stand for a string that is no UTF-8. */
+/** One element: bytes for a string that is not UTF-8. */
 export type Scalar = number | bigint | boolean | string | Complex | Uint8Array;
 /** An element of a dtype. */
 export type ScalarOf<D extends DType> = D extends 'int64' | 'uint64'
@@ -38,12 +41,12 @@ export type ScalarOf<D extends DType> = D extends 'int64' | 'uint64'
           : number;
 export type NestedArray<S = Scalar> = S | NestedArray<S>[];
 /**
- * What can stand for a tensor: a number, nested arrays, a typed array (a vector, where no shape says
- * otherwise), a Tensor. For a tensor of strings a Uint8Array is one element.
+ * Values that can be converted to a tensor: a number, nested arrays, a typed array (a vector, unless a shape
+ * is given), a Tensor. For a tensor of strings a Uint8Array is one element.
  */
 export type TensorLike = NestedArray | TypedArray | Tensor | readonly TensorLike[];
 
-/** The dtype that a value has when none is asked for, as far as its type tells it. */
+/** The default dtype of a value, as far as its type determines it. */
 export type GuessedDType<V, Depth extends 0[] = []> = Depth['length'] extends 9
   ? DType
   : [V] extends [never]
@@ -69,31 +72,31 @@ export type GuessedDType<V, Depth extends 0[] = []> = Depth['length'] extends 9
                     : DType;
 
 /**
- * A value and its shape. `Tensor<'float32'>` is one whose dtype is known while compiling, and with it the
- * type of `data`; `is` tells of others whether they are.
+ * A value and its shape. `Tensor<'float32'>` has a dtype that is known at compile time, and with it the type
+ * of `data`; `is` narrows the type.
  */
 export class Tensor<D extends DType = DType> {
   constructor(
     readonly dtype: D,
     readonly shape: number[],
     /**
-     * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and the types for storage: bits; complex: real
-     * and imaginary parts in turn; string: strings, or the bytes of all where one of them is no UTF-8. As
-     * many as the shape says: a resource or variant has none.
+     * Row-major. bool: 0 and 1 in a Uint8Array; half, bfloat16 and storage types: bits; complex: alternating
+     * real and imaginary parts; string: strings, or bytes for all if one of them is not UTF-8. The length
+     * follows from the shape, except that resources and variants have no data.
      */
     readonly data: DataTypes[D],
   ) {
     this.check();
   }
 
-  /** Whether the dtype is this one; TypeScript then knows what `data` is. */
+  /** Whether the dtype is this one; narrows the type of `data`. */
   is<E extends DType>(dtype: E): this is Tensor<E> {
     return this.dtype === (dtypeOf(dtype) as DType);
   }
 
   /**
-   * @internal Throws InvalidArgumentError unless the data is of the dtype and as long as the shape says. What
-   * was so may not stay so: arrays and buffers can be resized, detached, written to.
+   * @internal Throws InvalidArgumentError unless the data has the dtype's type and the shape's length. Valid data may become invalid:
+   * arrays and buffers can be resized, detached, written to.
    */
   check(): void {
     const { dtype, shape, data } = this as { dtype: DType; shape: number[]; data: Tensor['data'] };
@@ -128,7 +131,7 @@ export class Tensor<D extends DType = DType> {
     return sizeOf(this.shape);
   }
 
-  /** The only element of a tensor that has one. */
+  /** The single element of the tensor. */
   item(): ScalarOf<D> {
     if (this.size !== 1)
       throw new InvalidArgumentError(
@@ -137,7 +140,7 @@ export class Tensor<D extends DType = DType> {
     return this.elementAt(0);
   }
 
-  /** The elements as nested arrays; of a scalar the element itself. */
+  /** The elements as nested arrays; for a scalar the element itself. */
   array(): NestedArray<ScalarOf<D>> {
     let next = 0;
     const build = (axis: number): NestedArray<ScalarOf<D>> =>
@@ -193,7 +196,7 @@ function show(element: Scalar): string {
   return element instanceof Uint8Array ? `${element.length} bytes` : `(${element.re},${element.im})`;
 }
 
-/** A list for messages, whatever is in it. */
+/** A list for messages, whatever it contains. */
 const listed = (items: readonly unknown[]): string =>
   `[${Array.from(items, (item) => (typeof item === 'number' ? String(item) : shown(item)))}]`;
 
@@ -212,11 +215,12 @@ function checkSizes(shape: unknown): asserts shape is number[] {
   );
 }
 
-/** Throws when the memory of an array is gone; it looks like an array of no elements then. */
+/** Throws if the buffer of an array is detached, which otherwise looks like an empty array. */
 export function refuseDetached(view: ArrayBufferView): void {
   if (view.byteLength > 0) return;
   try {
-    if (!(view instanceof DataView)) (view as TypedArray).keys(); // an array whose memory is gone has no iterators
+    if (!(view instanceof DataView)) (view as TypedArray).keys(); // an array with a detached buffer has no
+    // iterators
   } catch {
     throw new InvalidArgumentError(
       'the memory of the array is gone: its buffer was transferred (with postMessage or structuredClone), or made shorter. Give a copy away, array.slice(), or feed the array first',
@@ -224,11 +228,11 @@ export function refuseDetached(view: ArrayBufferView): void {
   }
 }
 
-/** The name of what holds the elements of a dtype. */
+/** The name of the array type for a dtype. */
 const arrayNameOf = (dtype: DType): string =>
   dtype === 'string' || dtype === 'resource' || dtype === 'variant' ? 'Array' : typedArrayOf(dtype).name;
 
-/** Throws unless it is a list of whole numbers, null standing for those that are not known. */
+/** Throws unless it is a list of integers, with null for unknown ones. */
 export function checkShape(shape: unknown): void {
   if (
     Array.isArray(shape) &&
@@ -246,7 +250,7 @@ export function checkShape(shape: unknown): void {
 export const sizeOf = (shape: readonly number[]): number =>
   shape.reduce((product, size) => product * size, 1);
 
-/** By the name that typed arrays have in every realm. */
+/** By name, because typed arrays of other realms are different classes. */
 interface ArrayDTypes {
   Float32Array: 'float32';
   Float64Array: 'float64';
@@ -259,7 +263,7 @@ interface ArrayDTypes {
   Uint32Array: 'uint32';
   BigUint64Array: 'uint64';
   Uint8ClampedArray: 'uint8';
-  /** Newer engines have it; what it holds are the bits that a tensor of half has. */
+  /** Newer engines have it; its bits are those of a half tensor. */
   Float16Array: 'float16';
 }
 const DTYPE_OF_ARRAY: ArrayDTypes = {
@@ -281,14 +285,14 @@ const isTypedArray = (value: unknown): value is TypedArray =>
   ArrayBuffer.isView(value) && !(value instanceof DataView);
 const isComplex = (value: unknown): value is Complex =>
   typeof value === 'object' && value !== null && 're' in value && 'im' in value;
-/** Whether an array's items are of a lower depth: a Uint8Array among strings is a string. */
+/** Whether an array is a single item: a Uint8Array among strings is a string. */
 const isVector = (value: unknown, dtype: DType | undefined): value is TypedArray =>
   isTypedArray(value) && !(dtype === 'string' && value instanceof Uint8Array);
 
-/** TensorFlow's limit of dimensions. */
+/** TensorFlow's limit on the number of dimensions. */
 const MAX_RANK = 254;
 
-/** The shape of nested arrays, as their first items tell it. */
+/** The shape of nested arrays, according to their first items. */
 function nestedShape(value: unknown, dtype: DType): number[] {
   const shape: number[] = [];
   for (let level = value; ; level = (level as ArrayLike<unknown>)[0]) {
@@ -303,7 +307,7 @@ function nestedShape(value: unknown, dtype: DType): number[] {
   }
 }
 
-/** Hands every element to `put`, in row-major order; ragged arrays are refused. */
+/** Passes every element to `put`, in row-major order; ragged arrays are refused. */
 function flatten(
   value: unknown,
   shape: readonly number[],
@@ -338,9 +342,10 @@ function flatten(
   }
 }
 
-/** The dtype that a value has when none is asked for: int32 for whole numbers is TensorFlow's rule for Python
- * ints; JavaScript
- * has one kind of number, so numbers are float32, bigints int64. */
+/**
+ * The default dtype of a value. TensorFlow makes int32 of Python ints; JavaScript has one kind of number, so
+ * numbers are float32, bigints int64.
+ */
 function guessDType(value: unknown): DType {
   let first = value;
   for (let depth = 0; Array.isArray(first) && depth <= MAX_RANK; depth++) first = first[0];
@@ -388,7 +393,7 @@ function refuseElement(element: unknown, dtype: DType): never {
   );
 }
 
-/** One number as the typed array of `dtype` wants it. */
+/** One number, converted for the typed array of `dtype`. */
 function convert(element: unknown, dtype: DType): number | bigint {
   const kind = typeof element;
   if (kind !== 'number' && kind !== 'boolean' && kind !== 'bigint') return refuseElement(element, dtype);
@@ -444,7 +449,7 @@ function numberElements(value: unknown, shape: readonly number[], dtype: DType):
   return data as unknown as TypedArray;
 }
 
-/** What needs no conversion: a Tensor of the dtype, or a typed array of its kind. */
+/** Data that needs no conversion: a Tensor of the dtype, or a typed array of its type. */
 function readyData(value: TensorLike, dtype: DType): Tensor['data'] | undefined {
   if (value instanceof Tensor) return value.dtype === dtype ? value.data : undefined;
   if (!isVector(value, dtype) || dtype === 'string') return undefined;
@@ -453,13 +458,18 @@ function readyData(value: TensorLike, dtype: DType): Tensor['data'] | undefined 
     typedArrayOf(dtype),
   ];
   if (given !== Data.name && !(dtype === 'float16' && given === 'Float16Array')) return undefined;
-  return value.constructor === Data ? value : new Data(value.buffer, value.byteOffset, value.length); // a Buffer is a Uint8Array, and more
+  return value.constructor === Data ? value : new Data(value.buffer, value.byteOffset, value.length); // a
+  // Buffer
+  // becomes
+  // a
+  // plain
+  // Uint8Array
 }
 
 /**
- * A Tensor of a value. Data of the wanted dtype is taken over without a copy where it is a typed array or a
- * Tensor already: so a Uint16Array for half holds bits, and a Float32Array for complex64 pairs. A flat typed
- * array takes any `shape` of as many elements.
+ * A Tensor of a value. A typed array or Tensor of the requested dtype is used without copying: so a
+ * Uint16Array for half holds bits, and a Float32Array for complex64 holds pairs. A flat typed array takes any
+ * `shape` with the same number of elements.
  */
 export function tensor<N extends DTypeName>(
   value: TensorLike,
