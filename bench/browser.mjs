@@ -1,5 +1,5 @@
-// Measuring in headless Chromium: the page is bundled, served with the headers that give it a fine clock, and
-// driven from here.
+// Measures in headless Chromium: bundles the page, serves it with the headers that give it a precise clock,
+// and drives it.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
@@ -15,7 +15,7 @@ const TYPES = {
 };
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
 
-/** The file behind a path of the site. */
+/** The file for a path of the site. */
 function fileOf(pathname, { page, limitsFile, digits }) {
   const parts = pathname.split('/').slice(1);
   const name = parts.at(-1);
@@ -47,11 +47,11 @@ async function serve(places) {
   return server;
 }
 
-/** A host as bench/run.mjs wants it. */
+/** A host for bench/run.mjs. */
 export async function openBrowser({ limitsFile, digits, progress }) {
   const server = await serve({ page: await bundlePage(), limitsFile, digits });
   const browser = await openChromium();
-  /** Opens a page without any cache, and calls one of the functions on its window. */
+  /** Opens a page with an empty cache, and calls one of the functions on its window. */
   const call = async (name, settings) => {
     const context = await browser.newContext();
     try {

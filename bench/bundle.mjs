@@ -1,4 +1,4 @@
-// Bundles, as a user's bundler would make them: minified, with what is imported later in files of its own.
+// Bundles, as a user's bundler makes them: minified, with dynamic imports in separate files.
 import { build } from 'esbuild';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -7,13 +7,12 @@ import { root } from '../tools/process.mjs';
 const output = path.join(root, 'build/bench');
 const common = { bundle: true, minify: true, logLevel: 'error' };
 
-/** Where the packages keep their .wasm files and scripts of threads. */
+/** The locations of the packages' .wasm files and thread scripts. */
 export const peerWasm = path.join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist/');
 export const ourFiles = path.join(root, 'npm/dist/');
 
 /**
- * The peer for Node, where its gradients are not to be had otherwise: they are ES modules in a package that
- * says it has none.
+ * The peer for Node, bundled because its gradients are ES modules in a package that is not declared as such.
  */
 export async function bundlePeerForNode() {
   const outfile = path.join(output, 'peer.cjs');

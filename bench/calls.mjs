@@ -1,7 +1,7 @@
-// Calls of functions: what a call costs over the same body without one. The peer has no functions.
+// Function calls: the cost of a call compared with the same body inlined. The peer has no functions.
 const CALLS = 1000;
 
-/** x + 1, also as the body of a loop, which is called with its index before x. */
+/** x + 1, also as the body of a loop, which gets its index as an argument before x. */
 function increment(tf, name) {
   const graph = new tf.Graph();
   const index = graph.placeholder('int32', [], { name: 'index' });
@@ -36,7 +36,7 @@ function additions(name, build) {
   };
 }
 
-/** The kernel of the loop calls its body; nothing can put it into the graph. */
+/** The loop's kernel calls its body, which cannot be inlined. */
 const called = (graph, start) =>
   graph.op('For', [0, CALLS, 1, [start]], { attrs: { T: ['float32'], body: 'Increment' } }).output(0);
 

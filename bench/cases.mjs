@@ -1,5 +1,5 @@
-// What is measured. Each case builds the same work twice, for our engine (`tf`, as init() gives it) and for
-// the peer (`tfjs`); a case without `peer` is work that the peer cannot do:
+// The benchmark cases. Each case builds the same work twice, for our engine (`tf`, from init()) and for the
+// peer (`tfjs`); a case without `peer` is not possible with the peer:
 //   prepare() what each unit of work needs new, not timed; may be missing
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
@@ -14,8 +14,7 @@ import { modelCases } from './models.mjs';
 import { randomCases } from './random.mjs';
 
 /**
- * Fresh B: each call multiplies by a matrix that the engine has not seen, given as a Float32Array. The
- * product stays inside.
+ * Fresh B: each call multiplies by a new matrix, given as a Float32Array. The product stays in the engine.
  */
 function matMulFresh(n) {
   const a = numbers(n * n, 3);
@@ -60,7 +59,7 @@ function matMulFresh(n) {
   };
 }
 
-/** Constant B: weights that never change, which both engines may keep packed. */
+/** Constant B: constant weights, which both engines may keep packed. */
 function matMulConstant(n) {
   const a = numbers(n * n, 7);
   const b = numbers(n * n, 8);
@@ -100,8 +99,8 @@ const LEARNING_RATE = 0.002;
 
 /**
  * One step of training the digits network (64-128-10, batches of 64) with Adam, from typed arrays of pixels
- * and labels to the loss as a number. The peer takes its labels one-hot, made beforehand. The result is the
- * loss of the first 20 steps.
+ * and labels to the loss as a number. The peer's labels are one-hot, made beforehand. The result is the loss
+ * of the first 20 steps.
  */
 function trainingStep(digits) {
   return {
@@ -170,7 +169,7 @@ function trainingStep(digits) {
   };
 }
 
-/** `length` scalar additions, each of the result before; from a number to a number. */
+/** `length` chained scalar additions, from a number to a number. */
 function additions(name, length) {
   const result = (run) => () => Float32Array.of(run(0.5)[0]);
   return {
@@ -232,7 +231,8 @@ export function makeCases(digits) {
 }
 
 /**
- * Import to first result, a product of two by two: what a new process or page waits for. Gives milliseconds.
+ * The time from import to first result, a product of two by two: the start of a new process or page. In
+ * milliseconds.
  */
 export async function timeOfFirstResult(load, multiply) {
   const started = performance.now();

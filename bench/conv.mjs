@@ -1,8 +1,8 @@
-// Ops of images at the sizes of MobileNet v1 and ResNet: all else is constant, as in a frozen network, and
-// images stay inside.
+// Image ops at the sizes of MobileNet v1 and ResNet: all other inputs are constant, as in a frozen network,
+// and images stay in the engine.
 import { floats, opCase } from './single-op.mjs';
 
-/** One op of an image of that shape, and of constants, which the peer gets as tensors. */
+/** One op of an image with that shape, and of constants, which the peer gets as tensors. */
 function imageCase({ name, op, attrs, shape, constants = [], flops, peerOp }) {
   return opCase({
     name,
@@ -78,9 +78,9 @@ function resizing(op, peerName, side, channels, to) {
 }
 
 /**
- * The gradient of such an op by its image, for a gradient of its result that is given; what the op itself
- * computes for it is part of it. Images are positive: the peer's gradient of a maximum is wrong where all of
- * a window is negative.
+ * The gradient of such an op by its image, for a given incoming gradient; includes the forward computation if
+ * the gradient needs it. Images are positive, because the peer's gradient of a maximum is wrong where a whole
+ * window is negative.
  */
 function gradientOf({ name, op, attrs, shape, outShape, constants = [], flops, peerOp }) {
   return opCase({
@@ -108,7 +108,7 @@ function poolingGradient(op, peerName, side, channels, window, stride) {
   });
 }
 
-/** By the image alone: the peer's backend has no gradient by the filter. */
+/** Only by the image, because the peer's backend has no gradient by the filter. */
 function convolutionGradient(side, channels, outputs, window) {
   return gradientOf({
     name: `Conv2D ${window}x${window}, ${side}x${side}x${channels} to ${outputs}`,

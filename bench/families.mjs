@@ -1,6 +1,6 @@
-// A row or more for each family of ops, each at two sizes: one where what a step costs around its kernel
-// counts, and one where only the kernel does. Products, convolutions and other ops of images have rows of
-// their own (cases.mjs, conv.mjs).
+// At least one row for each family of ops, each at two sizes: one where the overhead of a step dominates, and
+// one where the kernel does. Products, convolutions and other image ops have their own rows (bench/cases.mjs,
+// bench/conv.mjs).
 import { booleans, floats, indices, opCase } from './single-op.mjs';
 
 const SMALL = [8, 16];
@@ -14,8 +14,7 @@ const int = (value) => ({ data: Int32Array.of(value), shape: [], dtype: 'int32' 
 const tensors = (shapes, change) => shapes.map((shape, i) => floats(shape, 20 + i, change));
 
 /**
- * One op at several places: its inputs and constants follow in the order of the op; the peer gets its tensors
- * and knows the rest.
+ * One op at several sizes: its inputs and constants follow in the order of the op; the peer gets its tensors.
  */
 function row(name, group, op, { values, constants = [], attrs, peerOp, flops }) {
   return opCase({
@@ -39,7 +38,7 @@ const unary = (op, peerName, change) =>
     }),
   );
 
-/** Two of one shape, a row for each of rows, one number for all. */
+/** Two inputs of one shape; one with a row for each row; one scalar. */
 const binary = (op, peerName, change) =>
   inBothSizes(([rows, columns]) =>
     [
@@ -143,7 +142,7 @@ const batchMatMul = [
   }),
 );
 
-/** Layers of classifiers, whose weights a frozen graph holds: one row and many. */
+/** Layers of classifiers with the weights of a frozen graph: one row and many. */
 const dense = [
   [1, 784, 128],
   [1, 1024, 1000],

@@ -1,9 +1,6 @@
-// Gradients of graphs. The peer has none: it differentiates what it has just run, every time again.
+// Gradients of graphs. The peer has no such feature: it differentiates an execution, every time again.
 const WIDTH = 64;
-/**
- * What the gradients of a layer add: those of the activation, of the bias, and of the product by both its
- * factors.
- */
+/** The gradient ops of a layer: of the activation, of the bias, and of the product by both factors. */
 const NODES_PER_LAYER = 4;
 
 /** An MLP of layers of equal width: its last value, and the weights. */

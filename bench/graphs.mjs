@@ -1,10 +1,9 @@
-// Graphs themselves: built node by node, imported, exported. The peer's way to a graph is its converter's
-// JSON.
+// Operations on graphs: building node by node, importing, exporting. The peer imports its converter's JSON.
 const NODES = 100_000;
 const name = (i) => (i === 0 ? 'x' : `node_${i}`);
 const op = (i) => (i % 2 ? 'Relu' : 'Neg');
 
-/** A placeholder and a chain of operations on it, through the API. */
+/** A placeholder and a chain of operations, built through the API. */
 function buildChain(tf) {
   const graph = new tf.Graph();
   let value = graph.placeholder('float32', [null, 4]);
@@ -12,7 +11,7 @@ function buildChain(tf) {
   return graph;
 }
 
-/** The same as the JSON that the peer's converter writes. */
+/** The same in the JSON of the peer's converter. */
 function chainAsJson() {
   const float = { type: 'DT_FLOAT' };
   const node = Array.from({ length: NODES + 1 }, (_, i) =>
@@ -61,7 +60,7 @@ function building() {
   };
 }
 
-/** Reading a graph; `makeSource` gives what importGraphDef takes. */
+/** Imports a graph; `makeSource` returns the argument of importGraphDef. */
 function importing(title, makeSource) {
   return {
     name: `graph of 100,000 nodes, ${title}`,

@@ -1,4 +1,4 @@
-// What runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same
+// Runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same
 // process.
 import { makeCases } from './cases.mjs';
 import { compare, median, relativeDifference, warmUp } from './measure.mjs';
@@ -7,7 +7,7 @@ const TOLERANCE = 1e-3;
 const SETTINGS = { warmUp: 250, roundTime: 60 };
 
 /**
- * What the multiply-add units reach right now, in GFLOP/s: the mean over `milliseconds`, as the cases are
+ * The current peak of the multiply-add units, in GFLOP/s: the mean over `milliseconds`, as the cases are
  * timed, not the best.
  */
 function limitNow(limits, milliseconds) {
@@ -21,8 +21,8 @@ function limitNow(limits, milliseconds) {
 }
 
 /**
- * Milliseconds of each round, and what follows from them; for products also the limit of the multiply-add
- * units (GFLOP/s) in the same rounds. A case that fails has `error` instead.
+ * Milliseconds of each round, and derived figures; for products also the peak of the multiply-add units
+ * (GFLOP/s) in the same rounds. A failed case has `error` instead.
  */
 async function measureCase(
   { name, group, size, flops, nodes, ours, peer },
@@ -61,8 +61,8 @@ async function measureCase(
 
 /**
  * Measures the cases whose name contains one of `filter`. `limits` is the module of bench/c/gemm.c in the
- * same build as ours, `digits` the content of digits.csv.gz; `firstWarmUp` is how long the first case is run
- * before anything is timed.
+ * same build as ours, `digits` the content of digits.csv.gz; `firstWarmUp` is the warm-up time of the first
+ * case.
  */
 export async function measureCases({ digits, filter, firstWarmUp, log, ...engines }) {
   const cases = makeCases(digits).filter(

@@ -1,15 +1,13 @@
-// Timing two implementations of the same work against each other.
+// Times two implementations of the same work against each other.
 
-/** Work is a function, or { prepare, run } of which only run is timed. */
+/** Work is a function, or { prepare, run }, of which only run is timed. */
 const partsOf = (work) => (typeof work === 'function' ? { run: work } : work);
 
 async function settle(result) {
   if (result instanceof Promise) await result;
 }
 
-/**
- * Milliseconds that `count` calls take; without anything to prepare the clock is not looked at in between.
- */
+/** The milliseconds for `count` calls; without preparation the clock is not read in between. */
 async function elapsedOf({ prepare, run }, count) {
   let elapsed = 0;
   for (let done = 0; done < count; ) {
@@ -26,8 +24,8 @@ async function elapsedOf({ prepare, run }, count) {
 }
 
 /**
- * Calls `work` until `milliseconds` have passed; returns the number of calls and the time they took, with
- * what they needed prepared.
+ * Calls `work` until `milliseconds` have passed; returns the number of calls and their time, with the
+ * arguments prepared in advance.
  */
 async function repeat(work, milliseconds) {
   const started = performance.now();
@@ -47,10 +45,9 @@ export function median(values) {
 }
 
 /**
- * Milliseconds per call of each of `contestants` (a record of work), one figure a round. Engines first run
- * slower code of their own making: each is warmed up. The rounds alternate, so that whatever else the machine
- * does meets all of them alike.
- * `beforeRound` is called before each.
+ * Milliseconds per call of each of `contestants` (a record of work), one figure per round. Each is warmed up,
+ * because engines first run slower code. The rounds alternate, so that other load of the machine affects all
+ * of them alike. `beforeRound` is called before each.
  */
 export async function compare(contestants, { warmUp, rounds, roundTime, beforeRound }) {
   const entries = [];
@@ -80,7 +77,7 @@ export function relativeDifference(actual, expected) {
   let difference = 0;
   for (let i = 0; i < expected.length; i++) {
     scale = Math.max(scale, Math.abs(expected[i]));
-    // A NaN on either side makes the difference NaN, which is below no bound.
+    // A NaN on either side makes the difference NaN, which fails every bound.
     difference = Math.max(difference, Math.abs(actual[i] - expected[i]));
   }
   return difference === 0 ? 0 : difference / scale;

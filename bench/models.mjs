@@ -1,10 +1,10 @@
-// A whole network: MobileNet v1 as TensorFlow froze it, beside the same network of the peer's ops, with the
+// A whole network: MobileNet v1 as frozen by TensorFlow, and the same network in the peer's ops, with the
 // same weights.
 import { goldenCases } from '../tests/js/golden.mjs';
 
 const LAYERS = ['Conv2D', 'DepthwiseConv2dNative'];
 
-/** What the peer calls each op of the network. */
+/** The peer's name of each op of the network. */
 const PEER_OPS = {
   Identity: (tfjs, x) => x,
   Cast: (tfjs, x) => tfjs.cast(x, 'float32'),
@@ -22,8 +22,8 @@ const PEER_OPS = {
 };
 
 /**
- * The network as a list of { name, type, inputs, attrs } in order, without what is constant, which is in
- * `weights` by name.
+ * The network as a list of { name, type, inputs, attrs } in order, without constants, which are in `weights`
+ * by name.
  */
 function describe(graph) {
   const ofType = (operation) =>
@@ -55,7 +55,7 @@ function describe(graph) {
   };
 }
 
-/** Each op as it stands: a function from the image to the answer. */
+/** Each op unchanged: a function from the image to the answer. */
 function opByOp(tfjs, { steps, weights }) {
   return (image) => {
     const values = new Map(weights).set('image', image);
@@ -66,8 +66,8 @@ function opByOp(tfjs, { steps, weights }) {
 }
 
 /**
- * As the peer's converter leaves such a network: norms are part of the weights (which are added), and a layer
- * is one fused op.
+ * The network as the peer's converter optimises it: norms are folded into the weights, and a layer is one
+ * fused op.
  */
 function folded(tfjs, { steps, weights }) {
   const rest = [];
@@ -115,7 +115,7 @@ function folded(tfjs, { steps, weights }) {
 }
 
 function mobileNet(title, makePeer) {
-  /** What the peer is built from; ours is always opened first. */
+  /** The source for the peer; ours is always opened first. */
   let network;
   return {
     name: `MobileNetV1 0.25, 96x96, ${title}`,

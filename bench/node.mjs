@@ -1,5 +1,5 @@
-// The process that measures in Node; bench/run.mjs starts it. Takes its settings as JSON, prints one JSON
-// line per message.
+// The process that measures in Node, started by bench/run.mjs. Takes its settings as JSON, and prints one
+// JSON line per message.
 import { readFile } from 'node:fs/promises';
 import { firstProduct, timeOfFirstResult } from './cases.mjs';
 import { measureCases } from './host.mjs';

@@ -1,5 +1,5 @@
-// The page that measures in a browser; bench/browser.mjs bundles it, serves it, and calls what it puts on
-// `window`.
+// The page that measures in a browser; bench/browser.mjs bundles it, serves it, and calls the functions that
+// it defines on `window`.
 import { firstProduct, timeOfFirstResult } from './cases.mjs';
 import { measureCases } from './host.mjs';
 

@@ -3,10 +3,10 @@ import * as tfjs from '@tensorflow/tfjs-core';
 import '@tensorflow/tfjs-core/dist/register_all_gradients.js';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 
-/** Reads graphs; loaded when it is asked for, so that the other cases do not wait for it. */
+/** Imports graphs; loaded on demand, so that other cases do not wait for it. */
 const loadConverter = () => import('@tensorflow/tfjs-converter');
 
-/** `wasmFolder` is where its .wasm files are: a folder or an address, with the slash at the end. */
+/** `wasmFolder` is the location of its .wasm files: a folder or a URL, with the final slash. */
 export async function loadPeer(wasmFolder) {
   tfjs.env().set('WASM_HAS_MULTITHREAD_SUPPORT', false);
   setWasmPaths(wasmFolder);

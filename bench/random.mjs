@@ -1,9 +1,9 @@
-// Random numbers: a million of each kind. The engines draw different ones, so what is compared is their
-// moments, to two digits.
+// Random numbers: a million of each kind. The engines' numbers differ, so their moments are compared, to two
+// digits.
 
 const COUNT = 1_000_000;
 
-/** Mean and deviation, rounded to what a million numbers agree on. */
+/** Mean and deviation, rounded to the precision that a million samples give. */
 function moments(data) {
   let [sum, squares] = [0, 0];
   for (const value of data) {

@@ -1,5 +1,5 @@
 // Measures our engine beside tfjs's wasm backend, in Node and in headless Chromium. `npm run bench` sets up,
-// builds and comes here.
+// builds and runs this.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import path from 'node:path';
@@ -50,7 +50,7 @@ function readOptions() {
 const limitsFile = (variant) => path.join(root, `build/wasm-${variant}/bench_gemm.mjs`);
 const digits = path.join(root, 'examples/data/digits.csv.gz');
 
-/** Measures in processes of a Node. */
+/** Measures in Node processes. */
 async function openNode(program) {
   const peer = await bundlePeerForNode();
   const flags = outputOf(program, [RELAXED_FLAG, '-e', '0']) === undefined ? [] : [RELAXED_FLAG];
@@ -80,7 +80,7 @@ function progress(text) {
   if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${text}`);
 }
 
-/** Times of the first result in processes or pages of their own. */
+/** The times to a first result, each in its own process or page. */
 async function measureFirstResult(host, variant) {
   progress(FIRST_RESULT);
   const times = { ours: [], peer: [] };

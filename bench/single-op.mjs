@@ -1,10 +1,10 @@
-// One op, alone in a graph. What it works on lies in variables, so that nothing is known before the step runs
-// and nothing is uploaded in it.
+// One op, alone in a graph. Its inputs are variables, so that nothing is folded before the step and nothing
+// is uploaded in it.
 import { numbers } from './digits.mjs';
 
 export const sizeOf = (shape) => shape.reduce((a, b) => a * b, 1);
 
-/** What an op works on: numbers in [-1, 1), as `change` makes them. */
+/** The inputs of an op: numbers in [-1, 1), mapped by `change`. */
 export const floats = (shape, seed = 11, change = (x) => x) => ({
   shape,
   data: numbers(sizeOf(shape), seed).map(change),
@@ -28,9 +28,9 @@ const mapped = (values, make) =>
   values.map((value) => (Array.isArray(value) ? mapped(value, make) : make(value)));
 
 /**
- * `values` are what changes, `constants` what a frozen graph holds; both are { shape, data, dtype }, or lists
- * of such. `ourOp(graph, values, constants)` gives the Output, `peerOp(tfjs, values, constants)` all the
- * tensors it makes: one, or a list whose first is compared.
+ * `values` are variables, `constants` are constants as in a frozen graph; both are { shape, data, dtype }, or
+ * lists of these. `ourOp(graph, values, constants)` returns the Output, `peerOp(tfjs, values, constants)` all
+ * the tensors it makes: one, or a list whose first is compared.
  */
 export function opCase({ name, group, flops, values, constants = [], ourOp, peerOp }) {
   return {

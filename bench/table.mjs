@@ -1,7 +1,7 @@
-// The table on the terminal.
+// Prints the results as tables.
 
 /**
- * What `npm run bench` is held to: products from 256 on, by build. A ratio is the peer's time divided by
+ * The requirements of `npm run bench`: products from 256 on, by build. A ratio is the peer's time divided by
  * ours.
  */
 export const BAR = { from: 256, simd: 1, relaxed: 1.3 };
@@ -14,7 +14,7 @@ export function belowBar({ variant, cases }) {
   return cases.filter((row) => isBarred(row) && !(row.ratio >= BAR[variant]));
 }
 
-/** Work done in a second. */
+/** Work per second. */
 function rate({ flops, nodes }, time) {
   if (flops) return `${(flops / time / 1e6).toFixed(1)} GFLOP/s`;
   return nodes ? `${(nodes / time / 1e3).toFixed(2)} Mnode/s` : '';
@@ -50,7 +50,7 @@ export function tableOf({ host, variant, limit, cases }) {
   return [title, '', line(head), ...rows.map(line), ...failures, ''].join('\n');
 }
 
-/** Whether the bar is met, in a line for each build. */
+/** Whether the requirements are met, in a line for each build. */
 export function verdict(results) {
   return ['simd', 'relaxed']
     .flatMap((variant) => {

@@ -1,5 +1,5 @@
-// Builds the package: the wasm variants, the sources that are generated (types of the exports, op wrappers),
-// and the JavaScript. `npm run build`.
+// Builds the package: the wasm variants, the generated sources (types of the exports, op wrappers), and the
+// JavaScript. `npm run build`.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -20,8 +20,8 @@ export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const jobs = Math.max(availableParallelism(), 1);
 
 /**
- * Configures build/<name> when it is new or was configured otherwise, then builds `targets` in it. Returns
- * the folder.
+ * Configures build/<name> if it is new or its configuration changed, then builds `targets` in it. Returns the
+ * folder.
  */
 export async function cmakeBuild(name, configureCommand, settings, targets, env = {}) {
   const folder = path.join(root, 'build', name);
@@ -55,7 +55,7 @@ export async function cmakeBuild(name, configureCommand, settings, targets, env 
   return folder;
 }
 
-/** Shows ninja's "[12/345]" in place on a terminal, and nothing elsewhere. */
+/** Updates ninja's "[12/345]" in place on a terminal, and prints nothing elsewhere. */
 function progressOf(label) {
   if (!process.stdout.isTTY) return undefined;
   return (line) => {
@@ -80,7 +80,7 @@ export function buildWasm(tools, variant, targets) {
   );
 }
 
-/** A digest of the content of files and of all files in folders. */
+/** A digest of the contents of files and of all files in folders. */
 function digest(...places) {
   const hash = createHash('sha256');
   const add = (place) => {
@@ -102,7 +102,7 @@ function readdirOrNothing(place) {
   }
 }
 
-/** Runs `work` unless it succeeded before with the same content of `inputs`, and `output` is still there. */
+/** Runs `work` unless it succeeded before with the same contents of `inputs`, and `output` still exists. */
 async function unlessUnchanged(name, inputs, output, work) {
   const stamp = path.join(root, 'build/stamps', name);
   const current = digest(...inputs);

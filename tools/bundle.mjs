@@ -1,5 +1,5 @@
-// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the builds of wasm. Each file stands
-// for itself, but for testing.js, which shares the classes of index.js.
+// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the wasm builds. Each file is
+// self-contained, except for testing.js, which shares the classes of index.js.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfc
 
 /**
  * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build,
- * packed.
+ * compressed.
  */
 const products = {
   name: 'products',
@@ -35,8 +35,8 @@ const products = {
 };
 
 /**
- * The glue without its last lines, by which a module starts itself where it finds itself in a thread
- * (worker.ts does that), and without the name of its .wasm, which the bindings load.
+ * The glue without its last lines, with which a module starts itself in a thread (worker.ts does that), and
+ * without the name of its .wasm, which the bindings load.
  */
 function glueOf(file) {
   const text = readFileSync(file, 'utf8');
@@ -49,7 +49,7 @@ function glueOf(file) {
   return glue;
 }
 
-/** What the builds of one kind have in common, which is all of it: their exports and imports are the same. */
+/** All builds of one kind have the same glue: their exports and imports are equal. */
 function sharedGlue(variants) {
   const [first, ...others] = variants.map((variant) => glueOf(built(variant, 'mjs')));
   if (others.some((text) => text !== first))
@@ -57,7 +57,7 @@ function sharedGlue(variants) {
   return first;
 }
 
-/** The build of tfcore-wasm/inline knows the builds from another file. */
+/** tfcore-wasm/inline gets its build from another file. */
 const oneBuildInside = {
   name: 'one-build-inside',
   setup(builder) {
@@ -67,12 +67,10 @@ const oneBuildInside = {
   },
 };
 
-/** Parcel takes the bare names for a wish to have Node's modules in the page. */
+/** Parcel would take the bare names as a request for Node's modules in the page. */
 const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
 
-/**
- * One file of the package. Whitespace goes, names stay: errors and stacks name what they name in the sources.
- */
+/** One file of the package. White space is removed, but names are kept for errors and stack traces. */
 async function bundle(entry, output, options = {}) {
   await build({
     entryPoints: [path.join(sources, entry)],
@@ -93,7 +91,7 @@ async function bundle(entry, output, options = {}) {
   leaveOutPacked(path.join(dist, `${output}.map`));
 }
 
-/** The map of a file with wasm inside need not hold it a second time. */
+/** The source map of a file with embedded wasm need not contain the wasm again. */
 function leaveOutPacked(file) {
   const map = JSON.parse(readFileSync(file, 'utf8'));
   if (!map.sources.some((source) => source.startsWith('packed:'))) return;
@@ -109,6 +107,6 @@ await runMain(async () => {
   await bundle('worker.ts', 'tfcore-worker.js', { format: 'iife' });
   await bundle('testing.ts', 'testing.js', { external: ['./index.js'] });
   await bundle('cli/main.ts', 'cli.js', { platform: 'node' });
-  /* For the examples, which read TensorFlow's recorded answers; it is not shipped. */
+  /* For the examples, which read TensorFlow's recorded answers; not shipped. */
   await bundle('messages/protobuf.ts', '../../build/js/protobuf.js');
 });

@@ -1,4 +1,4 @@
-// Reads the declarations of exported functions from C headers: those that begin with TF_CAPI_EXPORT.
+// Parses the declarations of exported functions in C headers: those that begin with TF_CAPI_EXPORT.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -13,7 +13,7 @@ export function headersOf(folders) {
 
 const withoutComments = (text) => text.replace(/\/\*[^]*?\*\//g, ' ').replace(/\/\/.*$/gm, '');
 
-/** 'a, void (*b)(int, int), c' at its outer commas. */
+/** Splits 'a, void (*b)(int, int), c' at its outer commas. */
 function splitAtCommas(list) {
   const parts = [''];
   let depth = 0;
@@ -39,7 +39,7 @@ function readParameter(text) {
   const [, returns, name, parameters] = /^(.*?)\(\s*\*\s*(\w+)\s*\)\s*\(([^]*)\)$/.exec(text) ?? [];
   if (name !== undefined) return { name, type: signatureOf(returns, parameters) };
   const [, type, last, array] = /^([^]*?)(\w+)\s*((?:\[\w*\])*)$/.exec(text);
-  /* In the type of a function pointer parameters need no names. */
+  /* Parameters in the type of a function pointer need no names. */
   if (plainType(type) === '') return { type: plainType(text) };
   return { name: last, type: plainType(type) + '*'.repeat((array.match(/\[/g) ?? []).length) };
 }
@@ -67,9 +67,8 @@ export function exportedFunctions(text) {
 }
 
 /**
- * What header files export and define: `functions`; the names of `opaque` structs, of `structs` with members
- * and of
- * `enums`; `callbacks`, the types of functions; and `aliases`, the macros that stand for a type.
+ * The exports and definitions of header files: `functions`; the names of `opaque` structs, of `structs` with
+ * members and of `enums`; `callbacks`, the types of functions; and `aliases`, macros for types.
  */
 export function readHeaders(files) {
   const texts = files.map((file) => withoutComments(readFileSync(file, 'utf8')));

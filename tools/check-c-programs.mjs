@@ -1,8 +1,8 @@
 // `node tools/check-c-programs.mjs <build folder> <program.c> <strings.c>`: installs the native library into
-// a folder of its own, moves that folder, and builds and runs the program against it with nothing but -I and
-// -L, as its author would: as C and as C++, with -ltfcore,
-// -ltensorflow and what pkg-config says. The program of include/README.md is built by the commands there.
-// Where TensorFlow is installed, <strings.c> is built with its headers. ctest runs it.
+// a new folder, moves that folder, and builds and runs the program against it with nothing but -I and -L, as
+// its author would: as C and as C++, with -ltfcore, -ltensorflow and the flags of pkg-config. Builds the
+// program of include/README.md with the commands there. If TensorFlow is installed, <strings.c> is built with
+// its headers. ctest runs it.
 import {
   copyFileSync,
   existsSync,
@@ -18,7 +18,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { must, root, run, runMain, which } from './process.mjs';
 
-/** What a program that is linked with the library looks for when it starts. */
+/** The library path for a program that is linked with the library. */
 const RUN_TIME_NAME = 'libtensorflow.so.2';
 
 const headersIn = (include) =>
@@ -27,8 +27,8 @@ const headersIn = (include) =>
     .sort();
 
 /**
- * TensorFlow's own headers: of TFCORE_TENSORFLOW_INCLUDE, or of the Python package. Undefined where there are
- * none.
+ * TensorFlow's own headers: from TFCORE_TENSORFLOW_INCLUDE, or from the Python package; undefined if there
+ * are none.
  */
 async function tensorflowInclude() {
   const given = process.env.TFCORE_TENSORFLOW_INCLUDE;
@@ -49,7 +49,7 @@ const readmeBlocks = (language) => {
   );
 };
 
-/** How include/README.md says that the library is built and installed. */
+/** The commands in include/README.md that build and install the library. */
 const BUILD = 'cmake -S . -B build/release -G Ninja && ninja -C build/release && ';
 const INSTALL = 'cmake --install build/release --prefix /usr/local';
 
@@ -118,7 +118,7 @@ await runMain(async () => {
         console.log(`skipped ${language}: there is no compiler for it`);
         continue;
       }
-      // Each header alone: it includes what it needs.
+      // Each header alone: it must include what it needs.
       for (const header of headersIn(include)) {
         const args = [
           ...flags,
@@ -158,7 +158,7 @@ await runMain(async () => {
       console.log('skipped pkg-config: it is not installed');
     }
 
-    /* The README's programs, by its commands; the environment says where /usr/local is. */
+    /* The README's programs, built by its commands; the environment replaces /usr/local. */
     const [readmeProgram, ...fragments] = readmeBlocks('c');
     const printed = /printf\(.*\/\* (.*) \*\//.exec(readmeProgram)?.[1];
     const env = {

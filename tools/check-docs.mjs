@@ -1,22 +1,21 @@
-// What texts name must exist: relative links of Markdown files with their anchors, and source files that
-// Markdown or comments name.
-// `node tools/check-docs.mjs` prints what does not; tests/tools runs it.
+// Files named in texts must exist: relative links of Markdown files with their anchors, and source files
+// named in Markdown or comments. `node tools/check-docs.mjs` prints missing ones; tests/tools runs it.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, root } from './process.mjs';
 
 const SKIPPED = new Set(['node_modules', 'build', 'dist', 'corpus', 'findings', '.git']);
-/** Where comments are read; Markdown is read everywhere. */
+/** The folders whose comments are checked; Markdown is checked everywhere. */
 const SOURCES = /^(src|include|bindings|tests\/c|tests\/js|tests\/package|tools|cmake|bench|examples|web)\//;
 
-/** Files that the build writes. */
+/** Files written by the build. */
 const GENERATED = [
   'op_table.inc',
   'bindings/js/generated/abi.ts',
   'bindings/js/generated/graph-ops.ts',
   'bench_gemm.mjs',
 ];
-/** Names that stand for any file of a kind, or are other people's. */
+/** Names that stand for any file of a kind, or belong to other projects. */
 const EXAMPLES = ['foo.inc', 'program.c', 'strings.c', 'math.h', 'ctstring.h', 'next.config.mjs'];
 
 /** The files below a folder, relative to it. */
@@ -30,7 +29,7 @@ export function filesOf(folder, below = '') {
 
 const withoutCode = (text) => text.replace(/^```[^]*?^```$/gm, '').replace(/`[^`\n]*`/g, '');
 
-/** The anchor that hosts make of a heading. */
+/** The anchor that hosts generate for a heading. */
 const anchorOf = (heading) =>
   heading
     .toLowerCase()
@@ -44,7 +43,7 @@ const anchorsOf = (text) =>
     anchorOf(heading),
   );
 
-/** What is wrong with the links of a Markdown file. */
+/** The broken links of a Markdown file. */
 function brokenLinks(folder, name, text) {
   const wrong = [];
   for (const [, target] of withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -83,7 +82,7 @@ function missingFiles(name, text, known) {
   return wrong;
 }
 
-/** Everything that is wrong below a folder, one line each. */
+/** All problems in a folder, one line each. */
 export function checkDocs(folder = root) {
   const known = filesOf(folder);
   return known.flatMap((name) => {

@@ -1,5 +1,5 @@
-// `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: the shared library shows
-// exactly the functions that the public headers declare, no more and no less. ctest runs it.
+// `node tools/check-exports.mjs <libtensorflow.so.2> <folder of headers>...`: checks that the shared library
+// exports exactly the functions that the public headers declare. ctest runs it.
 import { headersOf, readHeaders } from './c-headers.mjs';
 import { must, runMain } from './process.mjs';
 

@@ -1,13 +1,13 @@
-// Holds src/ to the arrows of the house: a folder includes only from the folders behind its arrow and those
-// below them, and a wing of ops/ only from itself and from support/.
-// `node tools/check-includes.mjs [src]` prints each violation; ctest runs it.
+// Checks the layers of src/: a folder may include only from the folders that it may use, directly or
+// indirectly, and a wing of ops/ only from itself and from support/. `node tools/check-includes.mjs [src]`
+// prints each violation; ctest runs it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, root } from './process.mjs';
 
 /**
- * What each folder may use directly; what those may use is allowed too. CMakeLists.txt links by the same
- * table.
+ * The folders that each folder may use directly; it may use their folders too. CMakeLists.txt links by the
+ * same table.
  */
 export const ARROWS = {
   base: [],
@@ -30,7 +30,7 @@ export const ARROWS = {
 /** Folders that consist of wings, and the wing that the others may use. */
 export const WINGS = { ops: 'support' };
 
-/** Headers that come from elsewhere than src/, and the folders that may name them. */
+/** Headers from outside of src/, and the folders that may name them. */
 const OUTSIDE = [
   { header: /^tensorflow\/core\/(framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
   { header: /^protobuf-c\//, folders: ['proto'] },
@@ -40,7 +40,7 @@ const OUTSIDE = [
   { header: /^emscripten(\/|\.h$)/, folders: ['c_api', 'wasm'] },
 ];
 
-/** wasm/ is the C API continued for JavaScript: it sees what stands behind the C API's handles. */
+/** wasm/ extends the C API for JavaScript, so it may include the C API's internal structs. */
 const SHARES_INTERNALS = { wasm: 'c_api' };
 
 function reachable(folder, seen = new Set([folder])) {
@@ -53,7 +53,7 @@ function reachable(folder, seen = new Set([folder])) {
   return seen;
 }
 
-/** The wing that a file below src/ belongs to; '' for a file of the folder itself. */
+/** The wing of a file below src/; '' for a file of the folder itself. */
 const wingOf = (file) => file.split('/').slice(1, -1).join('/');
 
 /** All violations below the folder `src`, as "file:line: what is wrong". */

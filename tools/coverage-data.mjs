@@ -1,18 +1,18 @@
-// What `llvm-cov export` says, as counts of lines and branches of source files.
+// Converts the output of `llvm-cov export` to counts of lines and branches of source files.
 //
 // A branch is one side of a condition, at its place in the sources: an `if` has two, `a && b` has four. A
 // function that is compiled several times (a template in a .inc file, an inline function of a header) has
 // each branch once, and the branch is covered when any copy takes it. A condition inside a macro counts at
-// every use of the macro, in the file that uses it: `TRY(call)` is two branches where it stands, and one of
-// them is taken when `call` fails. A condition that the compiler knows (sizeof(T) == 4, the `while (0)` of a
-// macro) is no branch.
+// every use of the macro, in the file that uses it: `TRY(call)` is two branches, and one of them is taken
+// when `call` fails. A condition that is constant for the compiler (sizeof(T) == 4, the `while (0)` of a
+// macro) is not a branch.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** The kinds of regions: code, and text that stands elsewhere (of a macro, or of an included file). */
+/** The kinds of regions: code, and text from elsewhere (of a macro, or of an included file). */
 const CODE = 0;
 const EXPANSION = 1;
-/** Macros whose condition is whether a callee failed. */
+/** Macros whose condition is the failure of a callee. */
 const HANDING_ON = new Set(['TRY', 'TRY_DONE']);
 
 const sources = new Map();
@@ -21,14 +21,14 @@ function linesOf(file) {
   return sources.get(file);
 }
 
-/** The text at a place within one line. */
+/** The text at a position within one line. */
 const textAt = (file, [line, column, lastLine, lastColumn]) =>
   line === lastLine ? linesOf(file)[line - 1].slice(column - 1, lastColumn - 1) : '';
 const isLiteral = (text) => /^\s*(0|1|true|false)\s*$/.test(text);
 
 /**
- * Where each of a function's files was put by a macro: undefined for files, { parent, line, column, macro }
- * for expansions of macros.
+ * The origin of each of a function's files: undefined for files, { parent, line, column, macro } for
+ * expansions of macros.
  */
 function expansionsOf({ filenames, regions }) {
   const sites = [];
@@ -42,7 +42,7 @@ function expansionsOf({ filenames, regions }) {
 }
 
 /**
- * Where a branch counts: its file, its line there, a key for its place, and the macros around it, the
+ * The position at which a branch counts: its file, its line there, a key, and the surrounding macros, the
  * innermost first.
  */
 function placeOf({ filenames }, sites, branch) {
@@ -60,7 +60,7 @@ function placeOf({ filenames }, sites, branch) {
 }
 
 /**
- * True when the smallest region of code around a branch ran: one without counts was decided by the compiler.
+ * True if the smallest code region around a branch ran: a branch without counts was decided by the compiler.
  */
 function ran({ regions }, branch) {
   let smallest;
@@ -98,11 +98,11 @@ function branchesOf(functions, isWanted) {
   return files;
 }
 
-/** The lines that have code, and those that ran, from the places at which llvm-cov's count changes. */
+/** The lines with code, and those that ran, from the positions at which llvm-cov's count changes. */
 function linesCovered(segments) {
   let count = 0;
   let covered = 0;
-  let around; /* the segment that the line begins in */
+  let around; /* the segment at the beginning of the line */
   const byLine = groupByLine(segments);
   const last = segments.at(-1)?.[0] ?? 0;
   for (let line = segments[0]?.[0] ?? 1; line <= last; line++) {
@@ -131,9 +131,9 @@ function countSides(branches) {
 }
 
 /**
- * The files below `folder` that llvm-cov's export tells of, sorted by name: { name, lines, branches,
- * ownBranches, missed }. Counts are { count, covered }; ownBranches are those outside of TRY and TRY_DONE;
- * missed lists the sides that no test took, { line, side, macro }.
+ * The files below `folder` in llvm-cov's export, sorted by name: { name, lines, branches, ownBranches, missed
+ * }. Counts are { count, covered }; ownBranches are those outside of TRY and TRY_DONE; missed lists the sides
+ * that no test took, { line, side, macro }.
  */
 export function coverageOf(exported, folder) {
   const [{ files, functions }] = exported.data;

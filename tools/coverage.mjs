@@ -1,12 +1,12 @@
-// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/math/matmul.c]...` builds them
-// with clang's source-based coverage, runs them, and prints lines and branches for each room, for all rooms,
-// and for the files with most branches that no test took. `--file` prints the branches of a file that were
-// not taken. The exit code is 1 when a goal is missed, or a test fails.
+// Coverage of src/ by the C tests: `npm run coverage -- [--worst N] [--file src/ops/math/matmul.c]...` builds
+// them with clang's source-based coverage, runs them, and prints lines and branches for each room, for all
+// rooms, and for the files with most branches that no test took. `--file` prints the branches of a file that
+// were not taken. The exit code is 1 when a goal is missed, or a test fails.
 //
-// Counted is what native C tests reach: src/wasm/wasm_files.c, which is compiled for WebAssembly alone, is
-// not seen. How branches are counted, tools/coverage-data.mjs says. The failures that TRY hands on count like
-// every other branch; the last column leaves them out, so that one sees how much of a gap is failures of
-// callees (mostly memory) and how much is this file's own cases.
+// Only code in native builds counts: src/wasm/wasm_files.c, which is compiled only for WebAssembly, is
+// missing. tools/coverage-data.mjs defines how branches are counted. The failures that TRY passes on count
+// like every other branch; the last column leaves them out, to separate failures of callees (mostly out of
+// memory) from a file's own cases.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
@@ -29,7 +29,7 @@ function parseArguments(args) {
   return options;
 }
 
-/** The programs that ctest runs, and the library that some of them load: the files that hold counters. */
+/** The programs that ctest runs, and the library that some of them load: the files with counters. */
 function programsOf(folder) {
   const named = readdirSync(folder).filter((name) =>
     /^(test_\w+|c_api_\w+|libtensorflow\.so\.2)$/.test(name),
@@ -37,12 +37,12 @@ function programsOf(folder) {
   return named.map((name) => path.join(folder, name));
 }
 
-/** Runs all C tests of the build folder; gives the merged profile. */
+/** Runs all C tests of the build folder; returns the merged profile. */
 async function profileOf(folder) {
   const raw = path.join(folder, 'profiles');
   rmSync(raw, { recursive: true, force: true });
   mkdirSync(raw);
-  /* Programs of the same build add to the same file, whose name has a hash of the program. */
+  /* Programs of the same build append to the same file, whose name contains a hash of the program. */
   const { code, output } = await run(
     'ctest',
     [
@@ -67,10 +67,7 @@ async function profileOf(folder) {
   return merged;
 }
 
-/**
- * llvm-cov's export for src/. It is larger than what `run` keeps as text with ease, so it goes through a
- * file.
- */
+/** llvm-cov's export for src/, written to a file because it is large. */
 async function exported(programs, profile) {
   const [first, ...others] = programs;
   const file = path.join(path.dirname(profile), 'tests.coverage.json');

@@ -1,5 +1,5 @@
-// Debian packages: installing what is missing, and a private apt for packages of another suite. The mirror is
-// always the one that the machine itself uses.
+// Debian packages: installs missing ones, and provides a private apt for packages of another suite. The
+// mirror is always the machine's own.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, outputOf, say, SetupError, which } from './process.mjs';
@@ -41,7 +41,7 @@ export async function installPackages(packages) {
   await apt(['install', '--no-install-recommends', ...packages]);
 }
 
-/** The fields of the paragraphs of a deb822 file, comments left out. */
+/** The fields of the paragraphs of a deb822 file, without comments. */
 function parseDeb822(text) {
   return text.split(/\n\s*\n/).map((paragraph) => {
     const fields = {};
@@ -72,10 +72,7 @@ export function parseSources(fileName, text) {
   });
 }
 
-/**
- * The mirror of Debian's main archive (not security, not somebody else's packages), and the suite taken from
- * it.
- */
+/** The mirror of Debian's main archive (not security or third-party packages), and its suite. */
 export function debianMirror(etc = '/etc/apt') {
   const codename = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'stable';
   const files = [path.join(etc, 'sources.list')];
@@ -84,7 +81,7 @@ export function debianMirror(etc = '/etc/apt') {
       ...readdirSync(path.join(etc, 'sources.list.d')).map((name) => path.join(etc, 'sources.list.d', name)),
     );
   } catch {
-    // An apt without that folder has only sources.list.
+    // An apt without that folder only has sources.list.
   }
   for (const file of files.filter((name) => /\.(list|sources)$/.test(name))) {
     let text;
@@ -103,8 +100,8 @@ export function debianMirror(etc = '/etc/apt') {
 }
 
 /**
- * An apt of its own in `folder`, which sees one suite of the machine's mirror and no installed package.
- * Returns { download(packages), source(name) }; both leave files in `folder`/files.
+ * A separate apt in `folder` that sees one suite of the machine's mirror and no installed packages. Returns {
+ * download(packages), source(name) }; both leave files in `folder`/files.
  */
 export async function privateApt(folder, suite, { sources = false } = {}) {
   const { uri } = debianMirror();
@@ -139,7 +136,7 @@ export async function privateApt(folder, suite, { sources = false } = {}) {
   await apt(['update']);
   return {
     files,
-    /** Downloads packages and everything they depend on; returns the .deb files. */
+    /** Downloads packages and all their dependencies; returns the .deb files. */
     async download(packages) {
       await apt(['install', '--download-only', ...packages]);
       const archives = path.join(folder, 'cache/archives');

@@ -1,4 +1,4 @@
-// The Emscripten that builds the wasm variants: the one in PATH when it is new enough, else Debian 13's,
+// The Emscripten that builds the wasm variants: the one in PATH if it is new enough, else Debian 13's,
 // unpacked into the cache folder with the libraries it was built against. Nothing is installed into the
 // system.
 import {
@@ -27,11 +27,11 @@ const PACKAGES = [
   'llvm-19=1:19.1.7*',
 ];
 
-// Of what apt brings along, the compiler needs neither Node nor Python (the machine has its own) nor native
-// development files.
+// Packages that apt would add but the compiler does not need: Node and Python (the machine has its own) and
+// native development files.
 const NOT_NEEDED =
   /^(nodejs|libnode\d+|node-(?!acorn)|python3|libpython3|dpkg|tar|tzdata|debconf|binutils|libc-dev-bin|libc6-dev|linux-libc-dev|gcc-|libgcc-14-dev|libstdc\+\+-14-dev|lib(asan|tsan|ubsan|lsan|hwasan)\d|ccache|media-types|netbase|openssl-|rpcsvc)/;
-// Documentation, and the variants of the prebuilt system libraries that no build here links (1.3 of 1.6 GB).
+// Documentation, and the variants of the prebuilt system libraries that no build links (1.3 of 1.6 GB).
 const NOT_UNPACKED = [
   './usr/share/doc/*',
   './usr/share/man/*',
@@ -63,7 +63,7 @@ function isNewEnough(version) {
   return i === undefined || a[i] > b[i];
 }
 
-/** Where the toolchain is: { emcmake, env } to build with it, and its version. */
+/** The location of the toolchain: { emcmake, env } to build with it, and its version. */
 function toolchain(folder) {
   const emscripten = path.join(folder, 'usr/share/emscripten');
   return {
@@ -85,8 +85,8 @@ export async function setUpEmscripten(cache) {
     if (process.arch !== 'x64')
       throw new SetupError(`Emscripten ${VERSION} or newer is needed in PATH on ${process.arch}`);
     mkdirSync(cache, { recursive: true });
-    // Built beside its place and renamed when complete, so that an interrupted or a second set-up does no
-    // harm.
+    // Built under a temporary name and renamed when complete, so that an interrupted or a concurrent set-up
+    // does no harm.
     const work = mkdtempSync(path.join(cache, 'unpacking-'));
     try {
       say(`Emscripten ${VERSION}: downloading (380 MB)`);
@@ -111,7 +111,7 @@ export async function setUpEmscripten(cache) {
 
 async function unpack(archives, tree) {
   mkdirSync(tree);
-  // In the archives lib is a folder beside usr/lib; Debian has merged the two.
+  // The archives have lib next to usr/lib; Debian has merged the two.
   for (const name of ['lib', 'lib64', 'bin', 'sbin']) {
     mkdirSync(path.join(tree, 'usr', name), { recursive: true });
     symlinkSync(`usr/${name}`, path.join(tree, name));

@@ -1,10 +1,10 @@
-// The one formatting: `npm run format` rewrites what differs from it, `npm run format -- --check` names the
-// files. clang-format (.clang-format) sees to C, Biome (biome.json) to JavaScript and TypeScript.
+// The formatter: `npm run format` formats all sources, `npm run format -- --check` only lists files that
+// differ. C uses clang-format (.clang-format), JavaScript and TypeScript use Biome (biome.json).
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { isMain, outputOf, root, run, runMain, say, which } from './process.mjs';
 
-/** Later versions break lines in other places, so that only this one decides. It is Debian 12's. */
+/** Other versions break lines differently, so exactly this one is required. It is Debian 12's. */
 const CLANG_FORMAT = 14;
 const C_SOURCES = ['*.c', '*.h', '*.inc'];
 const JS_SOURCES = ['*.ts', '*.mjs', '*.cjs', '*.js'];
@@ -14,7 +14,7 @@ const tracked = (patterns) =>
     .trim()
     .split('\n');
 
-/** Why C sources cannot be formatted here, or undefined. */
+/** The reason why C sources cannot be formatted here, or undefined. */
 export function clangFormatMissing() {
   const version = which('clang-format') && /version (\d+)/.exec(outputOf('clang-format', ['--version']))?.[1];
   return Number(version) === CLANG_FORMAT
@@ -27,7 +27,7 @@ async function format(command, args) {
   return { ok: code === 0, output };
 }
 
-/** Formats all C sources; with `check` only names those that differ. */
+/** Formats all C sources; with `check` only lists those that differ. */
 export function formatC(check) {
   return format('clang-format', [...(check ? ['--dry-run', '--Werror'] : ['-i']), ...tracked(C_SOURCES)]);
 }
@@ -39,8 +39,8 @@ export function formatJs(check) {
 }
 
 /**
- * Where C sources compare a pointer with NULL although a condition needs none, as "file:line: text". A number
- * or a bool that is made of a pointer says `!= NULL`.
+ * Conditions in C sources that compare a pointer with NULL unnecessarily, as "file:line: text". Making a
+ * number or a bool of a pointer may use `!= NULL`.
  */
 export function comparisonsWithNull(
   files = tracked(C_SOURCES),

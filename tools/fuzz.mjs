@@ -1,7 +1,7 @@
 // Fuzzing: `npm run fuzz -- [--seconds N] [target ...]` builds the targets of tests/fuzz/ with clang's
-// libFuzzer and sanitizers, runs each for N seconds (60) with one process, and prints what it found. The exit
-// code is 1 when anything was found. New inputs gather in build/fuzz-corpus/; `--minimize` puts what of them
-// reaches more code, and the kept ones, anew into tests/fuzz/corpus/.
+// libFuzzer and sanitizers, runs each for N seconds (60) in one process, and prints the findings. The exit
+// code is 1 if there are any. New inputs are collected in build/fuzz-corpus/; `--minimize` selects those that
+// reach more code, together with the kept ones, for tests/fuzz/corpus/.
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -20,13 +20,13 @@ import { root, run, runMain, say, SetupError } from './process.mjs';
 import { setUp } from './setup.mjs';
 
 const SOURCES = path.join(root, 'tests/fuzz');
-/** Of the clock, for what does not end; fuzz.c has the limit for what is slow. */
+/** A wall clock limit for inputs that do not end; fuzz.c has the limit for slow ones. */
 const TIMEOUT_SECONDS = 60;
 const RSS_LIMIT_MB = 1024;
 const MAX_LENGTH = 4096;
-/** Of one target in one run: what one defect causes comes again and again. */
+/** For one target in one run, because one defect causes many findings. */
 const MAX_FINDINGS = 5;
-/** A kept file is at most this large. */
+/** The maximum size of a kept file. */
 const MAX_KEPT_BYTES = 2048;
 const MAX_KEPT_FILES = 50;
 
@@ -54,7 +54,7 @@ function parseArguments(args) {
   return options;
 }
 
-/** The folders of a target: what is kept, what gathers, where findings are put. */
+/** The folders of a target: kept inputs, collected inputs, findings. */
 function foldersOf(target) {
   const folders = {
     corpus: path.join(SOURCES, 'corpus', target),
@@ -76,12 +76,12 @@ const limits = [
   '-len_control=20',
 ];
 
-/** The last number that a pattern finds in the output. */
+/** The last number in the output that a pattern matches. */
 function lastNumber(output, pattern) {
   return Number([...output.matchAll(pattern)].at(-1)?.[1] ?? 0);
 }
 
-/** What a report is about: the sanitizer's or libFuzzer's summary, and the first frames that are ours. */
+/** The subject of a report: the sanitizer's or libFuzzer's summary, and the first frames of this project. */
 function describe(output) {
   const lines = output.split('\n');
   const what =
@@ -96,7 +96,7 @@ function describe(output) {
   return [what.trim(), ...frames.slice(0, 6)].join('\n      ');
 }
 
-/** One run of at most `seconds`; gives its numbers and what was found. */
+/** One run of at most `seconds`; returns its numbers and findings. */
 async function runOnce(program, target, folders, seconds) {
   const kept = [folders.corpus, folders.findings].filter(existsSync);
   const started = Date.now();
@@ -154,7 +154,7 @@ async function fuzz(program, target, seconds) {
   return total.findings;
 }
 
-/** Keeps the smallest inputs that together reach what all reach, as far as they are small. */
+/** Keeps the smallest inputs that together reach the same code, as far as they are small enough. */
 async function minimize(program, target) {
   const folders = foldersOf(target);
   const merged = path.join(root, 'build/fuzz-merged', target);
@@ -173,10 +173,7 @@ async function minimize(program, target) {
   if (code !== 0) throw new SetupError(output);
   rmSync(folders.corpus, { recursive: true, force: true });
   mkdirSync(folders.corpus, { recursive: true });
-  /*
-   * -merge=1 takes the smallest first: spread over the sizes, so that large ones are among those that are
-   * kept.
-   */
+  /* -merge=1 takes the smallest first: the sample is spread over the sizes, so that large ones are kept too. */
   const names = readdirSync(merged).sort(
     (a, b) => statSync(path.join(merged, a)).size - statSync(path.join(merged, b)).size,
   );

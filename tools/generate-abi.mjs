@@ -1,4 +1,4 @@
-// Writes bindings/js/generated/abi.ts: the types of the functions that the wasm exports, from the C headers.
+// Generates bindings/js/generated/abi.ts: the types of the wasm exports, from the C headers.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { headersOf, readHeaders } from './c-headers.mjs';
@@ -23,7 +23,7 @@ const NUMBERS = {
 /** TF_Graph -> GraphPtr. */
 const pointerName = (struct) => `${struct.replace(/^TF_/, '')}Ptr`;
 
-/** Writes C types as TypeScript's, and notes which pointers to structs it met. */
+/** Converts C types to TypeScript's, and collects the pointers to structs that occur. */
 class Types {
   constructor(headers) {
     this.headers = headers;
@@ -59,7 +59,7 @@ class Types {
       this.named.set(pointerName(pointee), `${this.isStruct(pointee) ? 'Ptr' : 'Handle'}<'${pointee}'>`);
       return pointerName(pointee);
     }
-    this.value(pointee === 'char' ? 'int' : pointee); // refuses what is unknown
+    this.value(pointee === 'char' ? 'int' : pointee); // rejects unknown types
     return pointee === 'char' ? 'TextPtr' : `Ptr<'${pointee}'>`;
   }
 
@@ -71,11 +71,11 @@ class Types {
     return `${label}: ${passed}${takesNull?.(type) ? ' | Null' : ''}`;
   }
 
-  /** '(name: type, ...) => type'. What the engine passes to a callback is never NULL. */
+  /** '(name: type, ...) => type'. Arguments of callbacks are never NULL. */
   signature({ returns: given, parameters }, arrow = ' =>', takesNull = undefined) {
     const returns = this.resolve(given);
     const list = parameters.map((parameter, i) => this.parameter(parameter, i, takesNull));
-    /* A struct is returned into memory of the caller, whose address comes first. */
+    /* A struct result is stored in memory of the caller, whose address is the first argument. */
     if (this.isStruct(returns)) list.unshift(`result: ${this.value(`${returns}*`)}`);
     const result = returns === 'void' || this.isStruct(returns) ? 'void' : this.value(returns);
     return `(${list.join(', ')})${arrow} ${result}`;

@@ -1,11 +1,11 @@
-// Writes bindings/js/generated/graph-ops.ts: one typed method for each op of the registry. Reads the ops from
-// the built wasm module.
+// Generates bindings/js/generated/graph-ops.ts: one typed method for each op of the registry. Reads the ops
+// from the built wasm module.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { root } from './process.mjs';
 
-/** Written by hand in graph-core.ts and graph.ts, where more than the raw op is wanted. */
+/** Written by hand in graph-core.ts and graph.ts, because they do more than the plain op. */
 const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 
 /** The ops of the built engine, decoded by the bindings' own code. */
@@ -52,7 +52,7 @@ const attrType = (type) => {
   return list ? `readonly (${ATTR_TYPES[list[1]]})[]` : ATTR_TYPES[type];
 };
 
-/** The type of an attr: a union where only some values are allowed. */
+/** The type of an attr: a union if only some values are allowed. */
 function typeOfAttr({ type, allowed_values: allowed }) {
   if (!Array.isArray(allowed)) return attrType(type);
   const union = allowed.map((value) => `'${value}'`).join(' | ');
@@ -70,10 +70,7 @@ function describe(arg) {
   return `${arg.name}: ${arg.number_attr ? `${arg.number_attr} * ` : ''}${arg.type ?? arg.type_attr}`;
 }
 
-/**
- * The default of an attr. Ops that make floats from nothing make float32, as TensorFlow's Python functions
- * do.
- */
+/** The default of an attr. Ops that create floats have float32, as TensorFlow's Python functions do. */
 const isFreeFloat = (attr) =>
   attr.name === 'dtype' &&
   attr.type === 'type' &&
@@ -82,8 +79,8 @@ const isFreeFloat = (attr) =>
 const defaultOf = (attr) => (isFreeFloat(attr) ? 'float32' : attr.default_value);
 
 /**
- * What a method gives, and how it is taken from the operation: the operation itself, its output, a tuple, or
- * a list of an open length.
+ * The result of a method, and its conversion from the operation: the operation itself, its output, a tuple,
+ * or a list of variable length.
  */
 function resultOf(outputs) {
   if (outputs.length === 0) return ['Operation', ''];
@@ -130,7 +127,7 @@ function method(op) {
 
 const ops = (await readOps()).filter((op) => !op.name.startsWith('_') && !BY_HAND.has(op.name));
 const methods = ops.map(method).join('\n');
-/** Of the types that attrs may have, those that some op uses: an unused import is an error. */
+/** The attr types that some op uses, because an unused import is an error. */
 const importUsed = (names, from) => {
   const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(methods));
   return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';

@@ -1,21 +1,20 @@
-// How much the tests notice: `npm run mutants -- [--count N] [--seed S] [--room ops]... [--file
-// src/ops/math/clip.c]... [--only K]` changes one token or statement of src/ at a time (mutation-sites.mjs says
-// which), builds that mutant, and runs the C tests until one fails. It prints a line for each mutant, and
-// those that no test noticed as a diff. The exit code is 1 when fewer than 90 % were noticed.
+// Mutation testing: `npm run mutants -- [--count N] [--seed S] [--room ops]... [--file
+// src/ops/math/clip.c]... [--only K]` changes one token or statement of src/ at a time (mutation-sites.mjs
+// says which), builds that mutant, and runs the C tests until one fails. It prints a line for each mutant,
+// and those that no test noticed as a diff. The exit code is 1 when fewer than 90 % were noticed.
 //
 // The N mutants (200) are drawn from the rooms ops, graph, op and gradient in proportion to their sites, by
-// the seed alone. One that does not compile says nothing about tests, and another takes its place. `--only K`
-// tries the Kth again. All happens in build/mutants-src, a copy of the files that git knows, so the working
-// tree is never changed.
+// the seed alone. One that does not compile is replaced by another. `--only K` tries the Kth again. It works
+// in build/mutants-src, a copy of the files in git, so the working tree is never changed.
 //
-// What was found is kept in build/mutants/results.json: an interrupted run continues. A mutant that was
-// noticed is not tried again while its source is the same, one that was not is tried again when any file has
-// changed. So one adds a test, and calls the same command again.
+// Results are kept in build/mutants/results.json, so an interrupted run continues. A mutant that was noticed
+// is not tried again while its source is the same; a survivor is tried again when any file has changed. So
+// after adding a test, run the same command again.
 //
-// The build is optimised a little and has no sanitizers, for speed: what only AddressSanitizer would notice
-// counts as not noticed. `--sanitize` tries those that survive once more under sanitizers. Mutants that
-// compute the same are listed in tests/mutants.md, by function and changed lines: they are not tried, and are
-// left out of the percentage.
+// For speed, the build has little optimisation and no sanitizers: a mutant that only AddressSanitizer would
+// notice counts as not noticed. `--sanitize` tries survivors again under sanitizers. Mutants that compute the
+// same are listed in tests/mutants.md, by function and changed lines: they are not tried, and are left out of
+// the percentage.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -38,7 +37,7 @@ const COPY = path.join(root, 'build/mutants-src');
 const RESULTS = path.join(root, 'build/mutants/results.json');
 const EQUIVALENTS = path.join(root, 'tests/mutants.md');
 
-/** For each room the test programs, those first that are most likely to notice soon. */
+/** The test programs of each room, the most likely to notice first. */
 const PROGRAMS = {
   ops: ['ops', 'golden', 'c_api', 'optimizer', 'runtime'],
   gradient: ['gradient', 'gradient_run', 'c_api', 'runtime', 'ops', 'golden'],
@@ -46,10 +45,7 @@ const PROGRAMS = {
   op: ['op', 'function', 'gradient', 'c_api', 'graph', 'ops', 'golden', 'optimizer', 'runtime'],
 };
 const ROOMS = Object.keys(PROGRAMS);
-/**
- * Left out are tests that take long, and those about time, which fail on a busy machine: their failures say
- * nothing of a mutant.
- */
+/** Leaves out slow tests, and tests of timing, which may fail on a busy machine whatever the mutant. */
 const LEFT_OUT = ['bounded_growth_test', 'session_limits_test'].flatMap((part) => ['--except', part]);
 const ALL_PROGRAMS = [...new Set(Object.values(PROGRAMS).flat())].map((name) => `test_${name}`);
 
@@ -65,12 +61,12 @@ const BUILDS = {
 };
 
 /**
- * Seconds of processor time after which a test does not end. A test that waits for ever takes none: it has
- * WAITING times as long.
+ * Seconds of processor time after which a test counts as endless. A test that waits forever uses none: it
+ * gets WAITING times as long.
  */
 const limitOf = (usual) => Math.ceil(3 * usual + 5);
 const WAITING = 10;
-/** A mutant must not take all memory of the machine. AddressSanitizer's own memory is far larger. */
+/** Limits a mutant's memory. AddressSanitizer's own memory is far larger. */
 const MEMORY_KB = 12 << 20;
 
 function parseArguments(args) {
@@ -97,8 +93,8 @@ function parseArguments(args) {
 const digestOf = (...texts) => createHash('sha256').update(texts.join('\0')).digest('hex');
 
 /**
- * Makes build/mutants-src the same as the files that git knows; gives digests of them all and of those that
- * tests read. Files that are equal keep their times.
+ * Updates build/mutants-src to the files in git; returns digests of all files and of those that tests read.
+ * Unchanged files keep their times.
  */
 function copySources() {
   const names = outputOf('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -129,8 +125,8 @@ function copySources() {
 }
 
 /**
- * All mutants of the files asked for, in the order of the seed: those of a room stand in an order that
- * changes elsewhere do not disturb.
+ * All mutants of the requested files, in the order of the seed: the order within a room does not depend on
+ * changes elsewhere.
  */
 function mutantsOf(room, { seed, files }) {
   const folder = path.join(root, 'src', room);
@@ -156,7 +152,7 @@ function mutantsOf(room, { seed, files }) {
 
 const oneLineOf = (source, site) => mutate(source, site, '').before;
 
-/** How many of `count` each room gets, in proportion to its sites. */
+/** The number of mutants of each room out of `count`, in proportion to its sites. */
 function sharesOf(count, sizes) {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   let before = 0;
@@ -167,7 +163,7 @@ function sharesOf(count, sizes) {
   });
 }
 
-/** Configures a build of the copy, builds all programs, and puts them aside. */
+/** Configures a build of the copy, builds all programs, and saves them. */
 async function prepare({ folder, settings }) {
   if (!existsSync(path.join(folder, 'build.ninja'))) {
     await must('cmake', ['-S', COPY, '-B', folder, '-G', 'Ninja', ...settings], { env: { CC: 'gcc' } });
@@ -179,8 +175,8 @@ async function prepare({ folder, settings }) {
 }
 
 /**
- * Runs a test program until it ends or a test of it fails: { outcome, stop }. The outcome is undefined when
- * all passed, and otherwise what happened; `stop` ends the program.
+ * Runs a test program until it ends or one of its tests fails: { outcome, stop }. The outcome is undefined if
+ * all tests passed, else a description; `stop` ends the program.
  */
 function firstFailure(folder, { program, args }, seconds, limited) {
   const command = `ulimit -S -t ${seconds}; ${limited ? `ulimit -v ${MEMORY_KB};` : ''} exec "$@"`;
@@ -223,9 +219,9 @@ function firstFailure(folder, { program, args }, seconds, limited) {
   return { outcome: ended, stop: () => end('stopped') };
 }
 
-/** The seconds of processor time that a step takes, which must pass. */
+/** The processor time of a step in seconds; the step must pass. */
 async function secondsOf(folder, { program, args }) {
-  /* What `times` prints last is the time of the shell's children. */
+  /* The last line of `times` is the time of the shell's children. */
   const command = '"$@"; code=$?; times; exit $code';
   const { code, output } = await run(
     'sh',
@@ -244,7 +240,7 @@ async function secondsOf(folder, { program, args }) {
     }, 0);
 }
 
-/** Gives the usual seconds of a step. Asked again is what was built otherwise before. */
+/** Returns the usual seconds of a step. Measured again when the build changed. */
 function usualSecondsOf(build, data) {
   const file = path.join(build.folder, 'usual-seconds.json');
   const known = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
@@ -266,9 +262,7 @@ function usualSecondsOf(build, data) {
   };
 }
 
-/**
- * What is run, in order: the tests of files named like the mutant's, as far as they are; then whole programs.
- */
+/** The order of the steps: first the tests of files named like the mutant's, if any; then whole programs. */
 function stepsOf({ room, file }) {
   const tests = readdirSync(path.join(COPY, 'tests/c', room), { recursive: true })
     .filter((name) => name.endsWith('_test.c'))
@@ -288,8 +282,7 @@ function stepsOf({ room, file }) {
 }
 
 /**
- * Tests about time can fail on a busy machine: whether what failed fails again, alone or with the tests
- * before it.
+ * Tests of timing can fail on a busy machine: runs the failed test again, alone or with the tests before it.
  */
 async function failsAgain(build, step, seconds, failure) {
   if (!/^\w+$/.test(failure)) return true;
@@ -298,7 +291,7 @@ async function failsAgain(build, step, seconds, failure) {
   return (await again(['--filter', failure])) !== undefined || (await again(step.args)) === failure;
 }
 
-/** Runs steps at the same time, as many as there are processors; gives the first failure. */
+/** Runs steps concurrently, as many as there are processors; returns the first failure. */
 async function firstFailureOf(build, seconds, steps) {
   const waiting = [...steps];
   const running = new Set();
@@ -319,15 +312,12 @@ async function firstFailureOf(build, seconds, steps) {
   return found;
 }
 
-/** Tries one mutant: { killed: what noticed it }, { survived: true } or { invalid: true }. */
+/** Tries one mutant: { killed: the test that noticed it }, { survived: true } or { invalid: true }. */
 async function tryMutant(build, usual, mutant) {
   const steps = stepsOf(mutant);
   const seconds = new Map();
   for (const step of steps) seconds.set(step, await usual(step));
-  /*
-   * Most mutants are noticed by the first steps. Those that are not are rare, and slow: they share the
-   * processors.
-   */
+  /* Most mutants are noticed by the first steps. The others are rare and slow, so they share the processors. */
   const alone = steps.findIndex(({ args }) => args.length === 0) + 1;
   const groups = [...steps.slice(0, alone).map((step) => [step]), steps.slice(alone)];
   const file = path.join(COPY, mutant.file);
@@ -362,7 +352,7 @@ function openResults() {
   };
 }
 
-/** A runner that remembers: gives the result of a mutant. */
+/** A runner with a memory: returns the result for a mutant. */
 function runnerOf({ all, data }, { sanitize }) {
   const results = openResults();
   const usual = new Map();
@@ -399,7 +389,7 @@ function print(number, mutant, result) {
   say(`       - ${before}\n       + ${after}`);
 }
 
-/** Tries the mutants of one room until `share` of them compiled; gives those. */
+/** Tries the mutants of one room until `share` of them compiled; returns those. */
 async function tryRoom(room, mutants, share, firstNumber, equivalents, runner, only) {
   const tried = [];
   for (const mutant of mutants) {

@@ -1,16 +1,16 @@
-// Where a C source can be changed so that a good test fails, and the changes: mutants.mjs tries them out one
-// at a time.
+// Finds the places at which a change of a C source should make a test fail, and the changes, which
+// mutants.mjs tries one at a time.
 //
 //   sitesOf('int twice(int x) {\n  return x + x;\n}\n')
 //     -> [{ function: 'twice', kind: 'arithmetic', start: 30, end: 31, texts: ['-'] }]
 //
-// Only bodies of functions are changed. What is declared at file level stays as it is: enums, tables, the
-// definitions of ops with their function text. So do comments, strings, preprocessor lines, floating and
-// hexadecimal numbers, and the sizes of arrays that are declared, since a larger array is no defect. The
-// sources are taken to be formatted by .clang-format: a function ends with a brace at the beginning of a
-// line, and an operator between two operands has spaces on both sides.
+// Only bodies of functions are changed. Declarations at file level are not changed: enums, tables, the
+// definitions of ops with their function text. Neither are comments, strings, preprocessor lines, floating
+// and hexadecimal numbers, and the sizes of declared arrays, because a larger array is not a defect. The
+// sources must be formatted by .clang-format: a function ends with a brace at the beginning of a line, and an
+// operator between two operands has spaces on both sides.
 
-/** What a token may become. */
+/** The replacements of tokens. */
 const CHANGES = {
   relational: {
     '<': ['<=', '>='],
@@ -43,7 +43,7 @@ const DIRECTIVE = /^[ \t]*#(?:\\\r?\n|\/\*[^]*?\*\/|[^\n])*/gm;
 
 /** The tokens of a source, without comments and preprocessor lines. `from` and `to` are offsets. */
 function tokensOf(source) {
-  /* A # inside of a comment or a text that spans lines is not met in these sources. */
+  /* No comment or text in these sources has a # at the beginning of a line. */
   const code = source.replace(DIRECTIVE, (line) => line.replace(/[^\n]/g, ' '));
   const tokens = [];
   for (const match of code.matchAll(TOKENS)) {
@@ -56,7 +56,7 @@ function tokensOf(source) {
   return tokens;
 }
 
-/** For each opening bracket the index of the one that closes it, and the other way round. */
+/** For each opening bracket the index of the closing one, and vice versa. */
 function pairsOf(tokens) {
   const pairs = new Map();
   const open = [];
@@ -79,10 +79,8 @@ function bodiesOf(source, tokens, pairs) {
     if (tokens[i].text !== '{' || tokens[i - 1].text !== ')') continue;
     const close = pairs.get(i);
     const oneLine = close !== undefined && !source.slice(tokens[i].from, tokens[close].from).includes('\n');
-    /*
-     * Branches of the preprocessor may open a brace twice: where a function of several lines ends, the column
-     * says.
-     */
+    /* Branches of the preprocessor may open a brace twice: the end of a function of several lines is found by
+     * the column. */
     const end = oneLine
       ? close
       : tokens.findIndex((token, k) => k > i && token.text === '}' && columnOf(token) === 0);
@@ -120,7 +118,7 @@ const NO_EXPRESSION = new Set([
   '_Static_assert',
 ]);
 
-/** True when a statement can begin behind token i: not inside of brackets, which `inBrackets` tells. */
+/** True if a statement can begin after token i: not inside of brackets, which `inBrackets` tells. */
 function endsStatement(tokens, pairs, i) {
   const { text } = tokens[i];
   if (text === ';' || text === '{' || text === '}' || text === 'else' || text === 'do') return true;
@@ -158,7 +156,7 @@ function endOfStatement(tokens, pairs, i, last) {
   return undefined;
 }
 
-/** Marks in `sizes` the brackets of the arrays that the declaration from `first` to `end` declares. */
+/** Marks in `sizes` the brackets of the arrays declared from `first` to `end`. */
 function markArraySizes(tokens, pairs, first, end, sizes) {
   let value = false;
   for (let k = first; k < end; k++) {
@@ -171,7 +169,7 @@ function markArraySizes(tokens, pairs, first, end, sizes) {
   }
 }
 
-/** The sites that are whole statements or conditions, and the tokens that are sizes of arrays. */
+/** The sites that are whole statements or conditions, and the tokens that are array sizes. */
 function statementsOf(tokens, pairs, { first, last }) {
   const sites = [];
   const sizes = new Set();
@@ -205,7 +203,7 @@ function statementsOf(tokens, pairs, { first, last }) {
   return { sites, sizes };
 }
 
-/** What the single token i of the source may become. */
+/** The replacements of token i of the source. */
 function changeOf(source, tokens, i) {
   const { kind, text, from, to } = tokens[i];
   if (kind === 'number') {
@@ -229,8 +227,8 @@ function changeOf(source, tokens, i) {
 }
 
 /**
- * The sites of a source, in its order: offsets `start` to `end`, and the texts that may stand there instead.
- * `kind` is a key of CHANGES, or literal, negated, try, removed.
+ * The sites of a source, in order: offsets `start` to `end`, and the replacement texts. `kind` is a key of
+ * CHANGES, or literal, negated, try, removed.
  */
 export function sitesOf(source) {
   const tokens = tokensOf(source);
@@ -258,8 +256,8 @@ export function sitesOf(source) {
 const oneLine = (text) => text.trim().replace(/\s+/g, ' ');
 
 /**
- * The source with one text in place of a site's, and the lines that this changes: before and after, white
- * space as one space.
+ * The source with one site replaced, and the lines that this changes: before and after, with white space
+ * collapsed.
  */
 export function mutate(source, { start, end }, text) {
   const lineStart = source.lastIndexOf('\n', start - 1) + 1;
@@ -272,7 +270,7 @@ export function mutate(source, { start, end }, text) {
   };
 }
 
-/** The mutants that tests/mutants.md lists: a set that `has` one with file, function and change. */
+/** The mutants listed in tests/mutants.md: a set whose `has` takes file, function and change. */
 export function equivalentsOf(markdown) {
   const keyOf = (file, name, before, after) => [file, name, before, after].join('\0');
   const keys = new Set();

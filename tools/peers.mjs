@@ -1,6 +1,6 @@
-// What the package is tried with beside Node and Chromium: bundlers, other versions of Node, Bun and Deno
-// from npm (tests/package/peers/package.json), and browsers from Debian. All of it is set up when a test
-// first asks.
+// The environments in which the package is tested besides Node and Chromium: bundlers, other versions of
+// Node, Bun and Deno from npm (tests/package/peers/package.json), and browsers from Debian. Everything is set
+// up when a test first needs it.
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -14,8 +14,8 @@ const LOCK = ['package.json', 'package-lock.json'].map((name) =>
 const BROWSERS = ['firefox-esr', 'webkit2gtk-driver', 'xvfb'];
 
 /**
- * The folder whose node_modules has the packages of the lock file; folders of tests go below it, where they
- * find them.
+ * The folder whose node_modules has the packages of the lock file; test folders are created inside, where
+ * they can resolve them.
  */
 export async function setUpPeers() {
   const hash = createHash('sha256').update(readFileSync(LOCK[1])).digest('hex').slice(0, 12);

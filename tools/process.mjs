@@ -1,5 +1,5 @@
-// Child processes and progress lines, for the scripts of this folder. Node built-ins only: they run before
-// `npm ci`.
+// Child processes and progress lines, for the scripts of this folder. Node built-ins only, because they run
+// before `npm ci`.
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -12,10 +12,10 @@ export function say(text) {
   process.stdout.write(`${text}\n`);
 }
 
-/** An error whose message is all that the reader needs: no stack is shown. */
+/** An error that is shown by its message only, without a stack. */
 export class SetupError extends Error {}
 
-/** Runs `main`, and ends the process with code 1 when it throws. */
+/** Runs `main`, and ends the process with code 1 if it throws. */
 export async function runMain(main) {
   try {
     await main();
@@ -25,12 +25,12 @@ export async function runMain(main) {
   }
 }
 
-/** True when this file is the script that node was started with. */
+/** True if this file is the script that node was started with. */
 export function isMain(url) {
   return process.argv[1] !== undefined && path.resolve(process.argv[1]) === fileURLToPath(url);
 }
 
-/** The first program of that name in PATH, or undefined. */
+/** The path of the first program of that name in PATH, or undefined. */
 export function which(program) {
   return (process.env.PATH ?? '')
     .split(path.delimiter)
@@ -38,15 +38,15 @@ export function which(program) {
     .find(existsSync);
 }
 
-/** The output of a short command, or undefined when it fails. */
+/** The output of a short command, or undefined if it fails. */
 export function outputOf(command, args, options = {}) {
   const result = spawnSync(command, args, { encoding: 'utf8', ...options });
   return result.status === 0 ? result.stdout : undefined;
 }
 
 /**
- * Runs a command and gives { code, signal, output }. `onLine` sees each line as it comes; `quiet` (the
- * default) keeps the output from the terminal.
+ * Runs a command and returns { code, signal, output }. `onLine` receives each line immediately; `quiet` (the
+ * default) hides the output from the terminal.
  */
 export function run(command, args, { onLine, quiet = true, env, cwd = root, input } = {}) {
   return new Promise((resolve, reject) => {
@@ -81,7 +81,7 @@ export function run(command, args, { onLine, quiet = true, env, cwd = root, inpu
 }
 
 /**
- * Runs a command that must succeed; its output is shown only when it fails, without the lines that match
+ * Runs a command that must succeed; its output is shown only if it fails, without the lines that match
  * `boring`. Returns the output.
  */
 export async function must(command, args, { boring, ...options } = {}) {

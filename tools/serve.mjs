@@ -22,9 +22,7 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 
-/**
- * The file behind a request's path; undefined when it leads out of the folder, into hidden files, or nowhere.
- */
+/** The file for a request's path; undefined if it leads out of the folder, into hidden files, or nowhere. */
 async function fileFor(folder, pathname) {
   let decoded;
   try {
@@ -47,8 +45,8 @@ async function fileFor(folder, pathname) {
 
 /**
  * Serves the files of `folder`, below the path `prefix`. With `isolated` pages are cross-origin isolated,
- * which threads need. `headers` go with every answer. `pages` answers chosen paths itself: a function
- * (request, response) each. Port 0 takes a free one. Returns { address, close }.
+ * which threads need. `headers` are added to every response. `pages` answers selected paths itself: a
+ * function (request, response) each. Port 0 uses a free one. Returns { address, close }.
  */
 export async function serve({
   folder = root,

@@ -1,5 +1,5 @@
 // Sets up the toolchain on Debian 12 or newer: `node tools/setup.mjs` (all of it), or setUp() from another
-// script. What is there already is left alone, so a second run takes a fraction of a second.
+// script. Existing parts are kept, so a second run takes a fraction of a second.
 //
 // Downloads go to ${TFCORE_CACHE:-${XDG_CACHE_HOME:-~/.cache}/tfcore-wasm}; clones share it.
 import { createHash } from 'node:crypto';
@@ -22,9 +22,9 @@ const BUILD_PACKAGES = [
   'xz-utils',
 ];
 const TEST_PACKAGES = ['chromium', 'clang', 'clang-format', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
-/** libFuzzer, of the clang that is Debian's default. */
+/** libFuzzer, from Debian's default clang. */
 const FUZZ_PACKAGES = ['libclang-rt-dev'];
-/** Counters of coverage, and what reads them, of the same clang. */
+/** The runtime and tools for coverage, from the same clang. */
 const COVERAGE_PACKAGES = ['libclang-rt-dev', 'llvm'];
 const OLDEST_NODE = 20;
 
@@ -36,10 +36,9 @@ export function cacheFolder() {
 }
 
 /**
- * Sets up what a build needs, with `tests` what the tests need besides (native compilers, a browser), with
- * `fuzz` what fuzzing does, and with
- * `coverage` what counting coverage does. Gives { emcmake, env, version } of Emscripten and `protobufC`, the
- * folder of protobuf-c's sources.
+ * Sets up what a build needs; with `tests` also the needs of tests (native compilers, a browser), with `fuzz`
+ * those of fuzzing, and with `coverage` those of counting coverage. Returns { emcmake, env, version } of
+ * Emscripten and `protobufC`, the folder of protobuf-c's sources.
  */
 export async function setUp({ tests = false, fuzz = false, coverage = false } = {}) {
   const node = Number(process.versions.node.split('.')[0]);
@@ -59,7 +58,7 @@ export async function setUp({ tests = false, fuzz = false, coverage = false } = 
   return { ...emscripten, protobufC };
 }
 
-/** The sources of the very version of protobuf-c whose compiler is installed; returns their folder. */
+/** The sources of the same version of protobuf-c as the installed compiler; returns their folder. */
 async function setUpProtobufC(cache) {
   const version = outputOf('dpkg-query', ['-W', '-f', '${source:Upstream-Version}', 'protobuf-c-compiler']);
   const folder = path.join(cache, `protobuf-c-${version}`);
@@ -83,7 +82,7 @@ async function setUpProtobufC(cache) {
   return folder;
 }
 
-/** `npm ci`, when package-lock.json is not the one that node_modules was made from. */
+/** Runs `npm ci` unless node_modules was made from this package-lock.json. */
 async function setUpNodeModules() {
   const stamp = path.join(root, 'node_modules/.tfcore-lock');
   const lock = createHash('sha256')

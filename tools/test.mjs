@@ -1,5 +1,5 @@
 // `npm test`: sets up what is needed and runs everything. `npm test -- <word>...` runs the parts whose name
-// contains a word. The last line is "N passed, N failed" over all parts; the exit code is 1 when anything
+// contains a word. The last line is "N passed, N failed" over all parts; the exit code is 1 if anything
 // failed.
 import { availableParallelism } from 'node:os';
 import { readdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ function countsIn(lines) {
   return match && { passed: Number(match[1]), failed: Number(match[2]) };
 }
 
-/** Runs the C tests of a build folder. A test program that ends badly without a count is one failure. */
+/** Runs the C tests of a build folder. A test program that crashes without a count is one failure. */
 async function ctest(folder) {
   const linesOf = new Map();
   const total = { passed: 0, failed: 0 };
@@ -64,7 +64,7 @@ const native = async (name, settings, env) =>
   ctest(await cmakeBuild(name, ['cmake'], settings, ['all'], env));
 const wasm = async (tools, variant) => ctest(await buildWasm(tools, variant, ['all']));
 
-/** mocha in Node, with relaxed SIMD switched on where Node has it behind a flag. */
+/** mocha in Node, with relaxed SIMD enabled if Node has it behind a flag. */
 function mocha(folder) {
   const files = readdirSync(path.join(root, folder))
     .filter((name) => name.endsWith('.test.mjs'))

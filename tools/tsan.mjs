@@ -1,15 +1,15 @@
-// Data races: `npm run tsan` builds the C tests with ThreadSanitizer and runs those of the rooms where
-// threads meet. In this build a loop over threads is split however short it is (TFCORE_SPLIT_ALL_LOOPS,
-// base/parallel.h), and golden cases, which there are of every op and dtype, run on four threads, so every
-// kernel that splits its work is seen splitting it, with every dtype that it has. The exit code is 1 when a
-// test fails or ThreadSanitizer reports anything.
+// Data races: `npm run tsan` builds the C tests with ThreadSanitizer and runs those of the rooms that use
+// threads. In this build every loop over threads is split, however short (TFCORE_SPLIT_ALL_LOOPS,
+// base/parallel.h), and golden cases, which cover every op and dtype, run on four threads, so every kernel
+// that splits its work is tested doing so, with all its dtypes. The exit code is 1 if a test fails or
+// ThreadSanitizer reports anything.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cmakeBuild } from './build.mjs';
 import { run, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
 
-/** What meets threads: programs, and the parts of names of their tests; none: all of them. */
+/** The programs that use threads, and parts of the names of their tests; none: all of them. */
 const TESTS = {
   base: [],
   tensor: ['share'],
@@ -21,14 +21,14 @@ const TESTS = {
 };
 
 /**
- * ThreadSanitizer's shadow memory wants the addresses that kernels with little address randomisation give.
+ * ThreadSanitizer's shadow memory needs the addresses that kernels with little address randomisation give.
  */
 function withoutRandomAddresses(command) {
   const bits = Number(readFileSync('/proc/sys/vm/mmap_rnd_bits', 'utf8'));
   return bits > 28 ? ['setarch', '-R', ...command] : command;
 }
 
-/** Runs the tests of one program whose names contain `part`; true when they passed without a race. */
+/** Runs the tests of one program whose names contain `part`; true if they passed without a race. */
 async function passes(folder, room, part) {
   const started = Date.now();
   const [command, ...args] = withoutRandomAddresses([

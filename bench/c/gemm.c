@@ -1,18 +1,18 @@
-/* How fast the float32 matrix product is, and how fast it could be: the second figure is a loop of
- * independent multiply-adds (fused ones in the relaxed build) on registers alone, the limit of one core for
- * 16-byte vectors.
+/* The speed of the float32 matrix product, and its limit: a loop of independent multiply-adds (fused ones in
+ * the relaxed build) in registers, which is the peak of one core for 16-byte vectors.
  *
  *   bench_gemm [milliseconds per case]     a table
  *
  * The WebAssembly build is an ES module. Its default export, called without arguments, prints the table; a
- * benchmark that wants the measurements in its own run takes
+ * benchmark that needs the measurements in its own run uses
  *
  *   const { default: load } = await import('./bench_gemm.mjs');
  *   const gemm = await load({ noInitialRun: true });
  *   gemm._bench_peak_gflops(milliseconds)
  *   gemm._bench_gemm_gflops(m, n, k, transposeA, transposeB, packedB, milliseconds)
  *
- * The best round counts: other processes only ever make one slower. */
+ * The best round counts, because other processes can only slow a round down.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -40,8 +40,7 @@ double bench_gemm_gflops(int m, int n, int k, int transpose_a, int transpose_b, 
 
 enum { SUMS = 12, STEPS = 100000 };
 
-/* A function of its own, because an engine replaces slow first code by fast code only from one call to the
- * next. */
+/* A separate function, because an engine replaces slow initial code by fast code only between calls. */
 static __attribute__((noinline)) float multiply_and_add(float seed) {
   f32x4 sum[SUMS], x = f32x4_splat(seed), y = f32x4_splat(seed * 0.5f);
   SIMD_UNROLL
@@ -56,7 +55,7 @@ static __attribute__((noinline)) float multiply_and_add(float seed) {
 }
 
 EXPORTED double bench_peak_gflops(double milliseconds) {
-  volatile float seed = 1.0001f, sink; /* keeps the compiler from knowing, or dropping, the result */
+  volatile float seed = 1.0001f, sink; /* prevents the compiler from computing, or dropping, the result */
   double best = 1e30, end = now() + milliseconds;
   do {
     double start = now();

@@ -1,4 +1,4 @@
-/* Beyond TensorFlow's C API: what ops that are described at run time need and TensorFlow offers in C++ only.
+/* Extensions of TensorFlow's C API for ops described at run time, which TensorFlow offers in C++ only.
  * Handles, contexts and errors are those of tensorflow/c/ops.h. */
 #ifndef TFCORE_OPS_EXTENSION_H_
 #define TFCORE_OPS_EXTENSION_H_
@@ -15,10 +15,10 @@ extern "C" {
 
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddControlOutput(TF_OpDefinitionBuilder *builder,
                                                                   const char *name);
-/* The first line is the summary; "name: text" further down describes an argument or attr. */
+/* The first line is the summary; "name: text" in the following lines describes an argument or attr. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDoc(TF_OpDefinitionBuilder *builder, const char *text);
-/* The op's gradient: a function in the language in which functions are printed, whose arguments are the op's
- * inputs followed by one gradient for each output, and whose results are one gradient for each input:
+/* The op's gradient: a function in the language of printed functions, whose arguments are the op's inputs
+ * followed by one gradient for each output, and whose results are one gradient for each input:
  *
  *   CubeGrad[T:{float, double}](x:T, dy:T) -> (dx:T) {
  *     three = Const[dtype=$T, value=3]()
@@ -28,59 +28,60 @@ TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDoc(TF_OpDefinitionBuilder *bui
  *     return dx = dx:z:0
  *   }
  *
- * `$T` and the like are the node's attrs. "none": no gradient flows through the op. NULL: there is none, and
- * asking for one is an error; so it is when this was not called. INVALID_ARGUMENT of TF_RegisterOpDefinition
- * when the text is no function. */
+ * `$T` stands for the node's attr T. "none": no gradient flows through the op. NULL, the default: the op has
+ * no gradient, and requesting one is an error. TF_RegisterOpDefinition reports INVALID_ARGUMENT if the text
+ * is not a function.
+ */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetGradient(TF_OpDefinitionBuilder *builder,
                                                              const char *gradient);
 
-/* ---- what a shape function may ask ---- */
+/* ---- queries in a shape function ---- */
 
 TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextNumOutputs(TF_ShapeInferenceContext *ctx);
-/* The GraphDef version of the graph's producer. */
+/* The version of the graph's producer. */
 TF_CAPI_EXPORT extern int TF_ShapeInferenceContextGraphDefVersion(TF_ShapeInferenceContext *ctx);
 /* The serialised AttrValue of an attr; the buffer must be empty. NOT_FOUND without such an attr. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextGetAttrValueProto(TF_ShapeInferenceContext *ctx,
                                                                      const char *attr_name,
                                                                      TF_Buffer *output_attr_value,
                                                                      TF_Status *status);
-/* The constant value of an input, which the caller deletes; NULL when it is not known. Asking makes the
- * engine try to find it out: when it can, the shape function runs again. */
+/* The constant value of an input, which the caller deletes; NULL if it is unknown. The engine then tries to
+ * compute it: if it can, the shape function runs again. */
 TF_CAPI_EXPORT extern TF_Tensor *TF_ShapeInferenceContextInputTensor(TF_ShapeInferenceContext *ctx, int i,
                                                                      TF_Status *status);
-/* The shape that input `i`, a vector of sizes, describes, as far as its value is known. */
+/* The shape given by input `i`, a vector of sizes, as far as its value is known. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMakeShapeFromShapeTensor(TF_ShapeInferenceContext *ctx,
                                                                             int i, TF_ShapeHandle *result,
                                                                             TF_Status *status);
-/* The size that input `i`, a scalar, gives; unknown when its value is. */
+/* The size given by input `i`, a scalar; unknown if its value is unknown. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMakeDimForScalarInput(TF_ShapeInferenceContext *ctx, int i,
                                                                          TF_DimensionHandle *result,
                                                                          TF_Status *status);
-/* Whether two handles hold the same shape (dimension): an unknown one that was passed on is the same still,
- * so these tell sizes that are equal without being known. */
+/* Whether two handles hold the same shape (dimension). An unknown one keeps its identity when it is passed
+ * on, so these recognise equal sizes even if they are unknown. */
 TF_CAPI_EXPORT extern int TF_ShapeHandleSame(TF_ShapeHandle *a, TF_ShapeHandle *b);
 TF_CAPI_EXPORT extern int TF_DimensionHandleSame(TF_DimensionHandle *a, TF_DimensionHandle *b);
 
-/* ---- making shapes and dimensions ---- */
+/* ---- new shapes and dimensions ---- */
 
-/* Rank -1: a shape of unknown rank, else one of that many unknown dimensions. */
+/* Rank -1: a shape of unknown rank; else one with that many unknown dimensions. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMakeUnknownShape(TF_ShapeInferenceContext *ctx,
                                                                     int64_t rank, TF_ShapeHandle *result,
                                                                     TF_Status *status);
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMakeShape(TF_ShapeInferenceContext *ctx,
                                                              TF_DimensionHandle *const *dims, int num_dims,
                                                              TF_ShapeHandle *result, TF_Status *status);
-/* A new dimension; -1: an unknown one, which is the same as no other. */
+/* A new dimension; -1: an unknown one, different from all others. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMakeDim(TF_ShapeInferenceContext *ctx, int64_t value,
                                                            TF_DimensionHandle *result, TF_Status *status);
-/* The product of the sizes; unknown when one is unknown. */
+/* The product of the sizes; unknown if one is unknown. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextNumElements(TF_ShapeInferenceContext *ctx,
                                                                TF_ShapeHandle *handle,
                                                                TF_DimensionHandle *result, TF_Status *status);
 
-/* ---- checking and combining ---- */
+/* ---- checks and combinations ---- */
 
-/* What both say; INVALID_ARGUMENT when they contradict each other. */
+/* The merge of both; INVALID_ARGUMENT if they contradict each other. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextMerge(TF_ShapeInferenceContext *ctx, TF_ShapeHandle *a,
                                                          TF_ShapeHandle *b, TF_ShapeHandle *result,
                                                          TF_Status *status);
@@ -105,7 +106,7 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSubshapeWithStride(TF_ShapeIn
                                                                       int64_t end, int64_t stride,
                                                                       TF_ShapeHandle *result,
                                                                       TF_Status *status);
-/* Results that are negative or too large are INVALID_ARGUMENT; what cannot be known is unknown. */
+/* Results that are negative or too large are INVALID_ARGUMENT; results of unknown sizes are unknown. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextAddDims(TF_ShapeInferenceContext *ctx,
                                                            TF_DimensionHandle *a, TF_DimensionHandle *b,
                                                            TF_DimensionHandle *result, TF_Status *status);

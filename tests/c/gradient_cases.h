@@ -5,16 +5,17 @@
  *     {"SegmentSum[T=double]", "double[4] 1 2 3 4; int32[4] 0 0 1 2"},
  *     {"SegmentMax[T=double]", "double[2] 1 2; int32[2] 0 0", "Why there is no second derivative here."})
  *
- * stands once in a test file and is enough: ops/gradient_cases_test.c runs the cases of all files, and its
- * coverage test fails for an op that has a gradient and not three cases of different shapes, each with a
- * second derivative or a reason. Ops that broadcast need a case of two shapes, and ops with kernels for
- * complex128 one of complex numbers. Points must be away from kinks: what holds there is for gradient_is. */
+ * is written once in a test file: ops/gradient_cases_test.c runs the cases of all files. Its coverage test
+ * fails for an op with a gradient but without three cases of different shapes, each with a second derivative
+ * or a reason. Ops that broadcast need a case of two shapes, and ops with kernels for complex128 one of
+ * complex numbers. Points must be away from kinks, which are for gradient_is.
+ */
 #ifndef TFCORE_TESTS_GRADIENT_CASES_H_
 #define TFCORE_TESTS_GRADIENT_CASES_H_
 
-/* Op and inputs as in op_runner.h, floating inputs in double and complex128 (they are run in single precision
- * as well; inputs in float are for ops that know nothing else); and, for a case whose second derivative is
- * not checked, the reason. Several ops may share a case: "Add|Sub|Mul[T=double]". */
+/* Op and inputs as in op_runner.h, with floating inputs in double and complex128 (they are run in single
+ * precision as well; float inputs are for ops without double); and, for a case without checked second
+ * derivative, the reason. Several ops may share a case: "Add|Sub|Mul[T=double]". */
 typedef const char *const GradientCase[3];
 enum { CASE_OP, CASE_INPUTS, CASE_ONCE };
 

@@ -8,15 +8,17 @@
  *     CHECK_INT_EQ(graph_num_nodes(graph), 1);
  *   }
  *
- * Tests register themselves; all files of a module make one executable:  test_graph [--filter part] [--list]
- * [--verbose].
- * `--filter` takes a part of the tests' names, `--file` a part of the paths of their files, `--except` a part
- * of the paths of others'. A failed CHECK is reported with both values and the test goes on; a failed REQUIRE
- * leaves the (void) function. After each test the live bytes of base/alloc.h must be what they were before
- * it. The last line is "N passed, N failed".
+ * Tests register themselves. All files of a room make one executable:
  *
- * Argument order is always (what the code gave, what it should be). In loops over a table of cases,
- * `CHECK_CONTEXT` names the case that later failures of the same test are about.
+ *   test_graph [--filter part] [--file part] [--except part] [--list] [--verbose]
+ *
+ * `--filter` selects tests by a part of their names, `--file` by a part of the paths of their files;
+ * `--except` leaves out files by a part of their paths. After a failed CHECK, which is reported with both
+ * values, the test continues; a failed REQUIRE returns from the (void) function. After each test the live
+ * bytes of base/alloc.h must be the same as before it. The last line is "N passed, N failed".
+ *
+ * The argument order is always (actual, expected). In loops over a table of cases, `CHECK_CONTEXT` names the
+ * case for later failures of the test.
  */
 #ifndef TFCORE_TESTS_HARNESS_H_
 #define TFCORE_TESTS_HARNESS_H_
@@ -41,8 +43,8 @@ typedef struct TestCase {
   }                                                                     \
   static void test_##name(void)
 
-/* At most one of each in an executable: code to run before and after every test, outside the count of live
- * bytes taken across both. For state that outlives a test, such as the op registry and the thread pool. */
+/* At most one of each in an executable: code to run before and after every test, outside of the comparison of
+ * live bytes. For state that outlives a test, such as the op registry and the thread pool. */
 #define BEFORE_EACH()                                                                                  \
   static void before_each(void);                                                                       \
   __attribute__((constructor)) static void register_before_each(void) { harness_before(before_each); } \
@@ -52,7 +54,7 @@ typedef struct TestCase {
   __attribute__((constructor)) static void register_after_each(void) { harness_after(after_each); } \
   static void after_each(void)
 
-/* The checks are expressions that yield true when they hold, so `if (!CHECK(p)) continue;` works. */
+/* The checks are expressions with the value true if they pass, so `if (!CHECK(p)) continue;` works. */
 #define CHECK(condition) harness_check((condition) ? true : false, __FILE__, __LINE__, #condition)
 #define CHECK_INT_EQ(got, want) harness_check_int((int64_t)(got), (int64_t)(want), __FILE__, __LINE__, #got)
 /* Strings; NULL equals only NULL. */
@@ -63,7 +65,7 @@ typedef struct TestCase {
   harness_check_near((got), (want), (tolerance), __FILE__, __LINE__, #got)
 #define CHECK_MEM_EQ(got, want, size) harness_check_memory((got), (want), (size), __FILE__, __LINE__, #got)
 
-/* `call` returns bool, or a pointer that is not NULL on success, and was given the Status; `status` is that
+/* `call` returns bool, or a pointer that is not NULL on success, and takes the Status; `status` is that
  * Status or a pointer to it. A Status may be used again for the next call. */
 #define CHECK_OK(call, status)                                                        \
   ({                                                                                  \
@@ -86,16 +88,17 @@ typedef struct TestCase {
     if (!CHECK_OK(call, status)) return; \
   } while (0)
 
-/* Later failures of this test say "(in <text>)"; printf-style, cut at 200 bytes. An empty text ends it. */
+/* Later failures of this test print "(in <text>)"; printf-style, truncated at 200 bytes. An empty text ends
+ * it. */
 #define CHECK_CONTEXT(...) harness_context(__VA_ARGS__)
 
-/* For cases that nobody chose, the same ones in every run: a number from 1 to `limit`, which is positive. */
+/* A pseudo-random number from 1 to `limit`, which is positive; the same sequence in every run. */
 static inline int random_to(unsigned *seed, int limit) {
   *seed = *seed * 1664525u + 1013904223u;
   return 1 + (int)((*seed >> 12) % (unsigned)limit);
 }
 
-/* --- what the macros stand on --- */
+/* --- implementation of the macros --- */
 
 #define HARNESS_STATUS(status) \
   _Generic((status), Status: harness_status_value, Status *: harness_status_pointer, const Status *: harness_status_pointer)(status)
@@ -117,9 +120,9 @@ bool harness_check_ok(bool ok, const Status *status, const char *file, int line,
 bool harness_check_error(bool ok, const Status *status, Code want_code, const char *part, const char *file,
                          int line, const char *what);
 void harness_context(const char *format, ...) PRINTF_LIKE(1, 2);
-/* A failure of the current test, in words. Returns false. */
+/* Reports a failure of the current test with a message. Returns false. */
 bool harness_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
-/* The test that is running; NULL outside of one. */
+/* The running test; NULL outside of tests. */
 const TestCase *harness_running(void);
 
 #endif

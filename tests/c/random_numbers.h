@@ -1,6 +1,5 @@
-/* Reproducible random numbers, shapes and tensors for tests that throw anything at the engine. Values come
- * from pools that are rich in what breaks kernels: limits, zeros, NaN, infinities, negative and out-of-range
- * indices. */
+/* Reproducible random numbers, shapes and tensors for fuzz-like tests. Values are often those that break
+ * kernels: limits, zeros, NaN, infinities, negative and out-of-range indices. */
 #ifndef TFCORE_TESTS_RANDOM_NUMBERS_H_
 #define TFCORE_TESTS_RANDOM_NUMBERS_H_
 
@@ -74,7 +73,7 @@ static inline bool fill_element(Random *random, Tensor *tensor, int64_t i, Statu
     case DT_INT64: *(int64_t *)at = random_int(random); break;
     case DT_STRING: return tstring_set((TString *)at, "abc", (size_t)random_below(random, 4), status);
     default: {
-      if (!dtype_is_pod(tensor->dtype)) break; /* an element that holds no object */
+      if (!dtype_is_pod(tensor->dtype)) break; /* an uninitialised object */
       int64_t value = one_in(random, 4) ? (int64_t)random_bits(random) : random_int(random);
       memcpy(at, &value, dtype_size(tensor->dtype) < sizeof value ? dtype_size(tensor->dtype) : sizeof value);
       if (dtype_size(tensor->dtype) > sizeof value)

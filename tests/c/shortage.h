@@ -1,5 +1,5 @@
-/* Calls that run short of memory. What stands in the loop runs again and again: with enough memory, then
- * with the n-th request failing alone, and with all from the n-th on failing, for every n.
+/* Calls that run out of memory. The body of the loop runs repeatedly: with enough memory, then with only the
+ * n-th request failing, and with all requests from the n-th on failing, for every n.
  *
  *   Shortage shortage = {.what = "inlining"};
  *   do {
@@ -11,13 +11,14 @@
  *     graph_free(graph);
  *   } while (shortage_next(&shortage));
  *
- * The call may fail with enough memory: then it fails in the same way, or with RESOURCE_EXHAUSTED. The
- * loop's body checks what the call gave, and what it left behind when it failed; its end frees everything,
- * as live bytes are compared. What is a request, base/alloc.h says.
+ * A call that fails with enough memory must fail in the same way in the other rounds, or with
+ * RESOURCE_EXHAUSTED. The loop's body checks the call's result, and the state that it leaves after a failure.
+ * It frees everything at its end, because live bytes are compared. base/alloc.h defines requests.
  *
- * Of a call with more requests than `most`, the first quarter of these many and a sample of the others are
- * tried, and all with the environment variable TFCORE_FAULTS=all. Of the rounds in which all fail there
- * are a quarter as many. */
+ * For a call with more than `most` requests, the first `most` / 4 and a sample of the others are tried; with
+ * the environment variable TFCORE_FAULTS=all, all are tried. There are a quarter as many rounds in which all
+ * requests fail.
+ */
 #ifndef TFCORE_TESTS_SHORTAGE_H_
 #define TFCORE_TESTS_SHORTAGE_H_
 
@@ -25,30 +26,30 @@
 
 typedef struct Shortage {
   const char *what; /* for messages */
-  int most;         /* how many n are tried; 0: SHORTAGE_MOST */
-  /* The rest belongs to the functions. */
-  int plenty; /* rounds that had enough memory */
+  int most;         /* the number of n to try; 0: SHORTAGE_MOST */
+  /* Private to the functions. */
+  int plenty; /* number of rounds with enough memory */
   bool begun, once;
   int64_t n, count, live;
   unsigned seed;
-  Code code; /* with enough memory */
+  Code code; /* the result with enough memory */
   int failures;
 } Shortage;
 
 enum { SHORTAGE_MOST = 400 };
 
-/* From here on memory is short, unless this is one of the first two rounds. */
+/* Memory is short from here on, unless this is one of the first two rounds. */
 void shortage_begin(Shortage *shortage);
-/* There is enough memory again. `ok` and `code` are what the call gave. */
+/* Memory is sufficient again. `ok` and `code` are the call's result. */
 void shortage_end(Shortage *shortage, bool ok, Code code);
-/* Whether this round is one of those with a failure. */
+/* Whether a request fails in this round. */
 bool shortage_is_on(const Shortage *shortage);
 /* Whether there is another round. */
 bool shortage_next(Shortage *shortage);
 /* True with TFCORE_FAULTS=all. */
 bool shortage_is_thorough(void);
-/* How far it is from n to the next n for a loop that goes on until its call succeeds: 1 at first, more
- * later, in all about 20 for each time that n trebles. */
+/* The step from n to the next n, for a loop that continues until its call succeeds: 1 at first, larger later,
+ * in all about 20 steps each time that n triples. */
 int64_t shortage_stride(int64_t n);
 
 #endif

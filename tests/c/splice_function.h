@@ -1,4 +1,4 @@
-/* Adding a function to a graph whose values are its arguments. */
+/* Adds a function to a graph, with values of the graph as its arguments. */
 #ifndef TFCORE_TESTS_SPLICE_FUNCTION_H_
 #define TFCORE_TESTS_SPLICE_FUNCTION_H_
 

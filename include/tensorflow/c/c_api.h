@@ -1,9 +1,9 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
- * Left out are while loops (TF_NewWhile), partial runs, sessions without a graph (TF_DeprecatedSession),
+ * Not included: while loops (TF_NewWhile), partial runs, sessions without a graph (TF_DeprecatedSession),
  * saved models, servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
- * and of what is there for Python alone TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
+ * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
  * TF_Get/SetHandleShapeAndType.
  *
  * Every call that can fail takes a TF_Status last and sets it (also to OK). Strings are NUL-terminated. A
@@ -11,13 +11,14 @@
  *
  * Threads. Several threads may use one graph at the same time: add and look up operations, import, add
  * gradients and functions, make sessions and run them. Each call locks the graph while it reads or writes it;
- * steps run outside that lock. The steps of one session run one after the other. As in TensorFlow, nothing
- * protects
+ * steps run outside that lock. The steps of one session run one after the other. As in TensorFlow, two kinds
+ * of use are not protected:
  * - an operation that one thread edits (TF_UpdateEdge, TF_SetAttr, TF_ClearAttr, TF_SetRequestedDevice,
  *   TF_AddOperationControlInput, TF_RemoveAllControlInputs, TF_AddWhileInputHack) from another one that looks
  *   at its inputs, attrs or device, or runs it;
- * - any other object (a TF_OperationDescription, TF_Status, TF_Buffer, TF_Function, options, results) that
- * two threads use at once, nor any object that one deletes while another uses it. */
+ * - any other object (a TF_OperationDescription, TF_Status, TF_Buffer, TF_Function, options, results)
+ *   that two threads use at once, and any object that one thread deletes while another uses it.
+ */
 #ifndef TENSORFLOW_C_C_API_H_
 #define TENSORFLOW_C_C_API_H_
 
@@ -44,10 +45,10 @@ typedef struct TF_StringView {
   size_t len;
 } TF_StringView;
 
-/* The version of TensorFlow whose behaviour is followed, and of this library. Static text. */
+/* TensorFlow's version whose behaviour this library follows, and this library's version. Static text. */
 TF_CAPI_EXPORT extern const char *TF_Version(void);
 
-/* The tensor of a serialised TensorProto, in place of what `to` held. */
+/* Replaces `to` by the tensor of a serialised TensorProto. */
 TF_CAPI_EXPORT extern void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status);
 
 /* ---- graphs ---- */
@@ -56,7 +57,7 @@ typedef struct TF_Graph TF_Graph;
 typedef struct TF_Operation TF_Operation;
 typedef struct TF_OperationDescription TF_OperationDescription;
 typedef struct TF_Function TF_Function;
-/* There are none yet; NULL is passed for it. */
+/* No options exist yet; pass NULL. */
 typedef struct TF_FunctionOptions TF_FunctionOptions;
 
 /* Output `index` of an operation; input `index` of one. */
@@ -71,26 +72,25 @@ typedef struct TF_Input {
 
 /* NULL when out of memory. */
 TF_CAPI_EXPORT extern TF_Graph *TF_NewGraph(void);
-/* Frees the graph once no session uses it any more. */
+/* Frees the graph when no session uses it any more. */
 TF_CAPI_EXPORT extern void TF_DeleteGraph(TF_Graph *graph);
 
-/* `dims` of -1 are unknown sizes; num_dims -1 an unknown rank. Merges with what is known already:
+/* `dims` of -1 are unknown sizes; num_dims -1 is an unknown rank. Merges with the known shape:
  * INVALID_ARGUMENT on conflict. */
 TF_CAPI_EXPORT extern void TF_GraphSetTensorShape(TF_Graph *graph, TF_Output output, const int64_t *dims,
                                                   const int num_dims, TF_Status *status);
 /* -1 when the rank is unknown. */
 TF_CAPI_EXPORT extern int TF_GraphGetTensorNumDims(TF_Graph *graph, TF_Output output, TF_Status *status);
-/* Fills `dims` (num_dims as TF_GraphGetTensorNumDims gave it), -1 for an unknown size. */
+/* Fills `dims` (num_dims from TF_GraphGetTensorNumDims), -1 for an unknown size. */
 TF_CAPI_EXPORT extern void TF_GraphGetTensorShape(TF_Graph *graph, TF_Output output, int64_t *dims,
                                                   int num_dims, TF_Status *status);
 
 /* ---- building operations ---- */
 
-/* Begins an operation; TF_FinishOperation ends it, whatever happened in between. Errors are reported
- * there. */
+/* Begins an operation; TF_FinishOperation ends it in any case, and reports the errors. */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperation(TF_Graph *graph, const char *op_type,
                                                                const char *oper_name);
-/* The same: the lock of a graph can be taken again by the thread that holds it. */
+/* The same, because a thread that holds a graph's lock can take it again. */
 TF_CAPI_EXPORT extern TF_OperationDescription *TF_NewOperationLocked(TF_Graph *graph, const char *op_type,
                                                                      const char *oper_name);
 TF_CAPI_EXPORT extern void TF_SetDevice(TF_OperationDescription *desc, const char *device);
@@ -143,20 +143,21 @@ TF_CAPI_EXPORT extern void TF_SetAttrTensorList(TF_OperationDescription *desc, c
 TF_CAPI_EXPORT extern void TF_SetAttrValueProto(TF_OperationDescription *desc, const char *attr_name,
                                                 const void *proto, size_t proto_len, TF_Status *status);
 
-/* Adds the operation to the graph and frees `desc`. On error NULL, and the graph is as it was. Any unused
- * name will do; a GraphDef can only be imported when its names match [A-Za-z0-9.][A-Za-z0-9_.\-/]*. */
+/* Adds the operation to the graph and frees `desc`. On error it returns NULL, and the graph is unchanged. Any
+ * unused name is valid; but a GraphDef can only be imported if its names match
+ * [A-Za-z0-9.][A-Za-z0-9_.\-/]*. */
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperation(TF_OperationDescription *desc, TF_Status *status);
 TF_CAPI_EXPORT extern TF_Operation *TF_FinishOperationLocked(TF_OperationDescription *desc,
                                                              TF_Status *status);
 
-/* ---- looking at operations ---- */
+/* ---- queries of operations ---- */
 
 TF_CAPI_EXPORT extern const char *TF_OperationName(TF_Operation *oper);
 TF_CAPI_EXPORT extern const char *TF_OperationOpType(TF_Operation *oper);
 TF_CAPI_EXPORT extern const char *TF_OperationDevice(TF_Operation *oper);
 TF_CAPI_EXPORT extern int TF_OperationNumOutputs(TF_Operation *oper);
 TF_CAPI_EXPORT extern TF_DataType TF_OperationOutputType(TF_Output oper_out);
-/* Outputs (or inputs) that the named output_arg (input_arg) stands for; -1 and INVALID_ARGUMENT when there is
+/* The number of outputs (or inputs) of the named output_arg (input_arg); -1 and INVALID_ARGUMENT if there is
  * none of that name. */
 TF_CAPI_EXPORT extern int TF_OperationOutputListLength(TF_Operation *oper, const char *arg_name,
                                                        TF_Status *status);
@@ -164,12 +165,12 @@ TF_CAPI_EXPORT extern int TF_OperationNumInputs(TF_Operation *oper);
 TF_CAPI_EXPORT extern TF_DataType TF_OperationInputType(TF_Input oper_in);
 TF_CAPI_EXPORT extern int TF_OperationInputListLength(TF_Operation *oper, const char *arg_name,
                                                       TF_Status *status);
-/* What feeds an input; {NULL, -1} when nothing does. */
+/* The source of an input; {NULL, -1} if it is not connected. */
 TF_CAPI_EXPORT extern TF_Output TF_OperationInput(TF_Input oper_in);
-/* What feeds the inputs, at most max_inputs of them. */
+/* The sources of the inputs, at most max_inputs of them. */
 TF_CAPI_EXPORT extern void TF_OperationAllInputs(TF_Operation *oper, TF_Output *inputs, int max_inputs);
 TF_CAPI_EXPORT extern int TF_OperationOutputNumConsumers(TF_Output oper_out);
-/* Fills at most max_consumers, returns how many. */
+/* Fills at most max_consumers entries; returns their number. */
 TF_CAPI_EXPORT extern int TF_OperationOutputConsumers(TF_Output oper_out, TF_Input *consumers,
                                                       int max_consumers);
 TF_CAPI_EXPORT extern int TF_OperationNumControlInputs(TF_Operation *oper);
@@ -178,25 +179,25 @@ TF_CAPI_EXPORT extern int TF_OperationGetControlInputs(TF_Operation *oper, TF_Op
 TF_CAPI_EXPORT extern int TF_OperationNumControlOutputs(TF_Operation *oper);
 TF_CAPI_EXPORT extern int TF_OperationGetControlOutputs(TF_Operation *oper, TF_Operation **control_outputs,
                                                         int max_control_outputs);
-/* What an attr's value is, to know how much room the calls below need. */
+/* The type and size of an attr's value, which tell how much memory the calls below need. */
 typedef struct TF_AttrMetadata {
   unsigned char is_list;
-  int64_t list_size; /* -1 when it is no list */
-  /* Of the value, or of each in the list; for an empty list what the op says. */
+  int64_t list_size; /* -1 if it is not a list */
+  /* Of the value, or of each in the list; for an empty list as the op declares. */
   TF_AttrType type;
-  /* A string: its bytes; a shape: its rank, -1 when unknown; lists of these: their sum, an unknown rank
-   * counts 0; everything else: -1. */
+  /* For a string its bytes; for a shape its rank, -1 if unknown; for lists of these the sum, where an unknown
+   * rank counts 0; otherwise -1. */
   int64_t total_size;
 } TF_AttrMetadata;
 
 TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation *oper, const char *attr_name,
                                                                   TF_Status *status);
 /* The value of an attr, or as much of it as fits: max_length bytes, max_values values of a list, num_dims
- * sizes. INVALID_ARGUMENT when the attr is of another kind. Strings are not NUL-terminated. */
+ * sizes. INVALID_ARGUMENT if the attr has another type. Strings are not NUL-terminated. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation *oper, const char *attr_name, void *value,
                                                      size_t max_length, TF_Status *status);
-/* `values` point into `storage`, which has to have room for the bytes of all of them: INVALID_ARGUMENT when
- * it has not. */
+/* `values` point into `storage`, which must have space for the bytes of all of them, else INVALID_ARGUMENT.
+ */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrStringList(TF_Operation *oper, const char *attr_name,
                                                          void **values, size_t *lengths, int max_values,
                                                          void *storage, size_t storage_size,
@@ -222,30 +223,29 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrTypeList(TF_Operation *oper, const
 /* -1 for an unknown size; nothing is written for an unknown rank. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrShape(TF_Operation *oper, const char *attr_name, int64_t *value,
                                                     int num_dims, TF_Status *status);
-/* `dims` point into `storage`, which has to have room for storage_size sizes; num_dims of -1 is an unknown
+/* `dims` point into `storage`, which must have space for storage_size sizes; num_dims of -1 is an unknown
  * rank. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrShapeList(TF_Operation *oper, const char *attr_name,
                                                         int64_t **dims, int *num_dims, int num_shapes,
                                                         int64_t *storage, int storage_size,
                                                         TF_Status *status);
-/* Serialised TensorShapeProtos. The list's buffers are new ones for the caller to delete. */
+/* Serialised TensorShapeProtos. The list's buffers are new; the caller deletes them. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProto(TF_Operation *oper, const char *attr_name,
                                                                TF_Buffer *value, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorShapeProtoList(TF_Operation *oper, const char *attr_name,
                                                                    TF_Buffer **values, int max_values,
                                                                    TF_Status *status);
-/* New tensors for the caller to delete; NULL on error. */
+/* New tensors, which the caller deletes; NULL on error. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensor(TF_Operation *oper, const char *attr_name,
                                                      TF_Tensor **value, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_OperationGetAttrTensorList(TF_Operation *oper, const char *attr_name,
                                                          TF_Tensor **values, int max_values,
                                                          TF_Status *status);
-/* The names of all attrs, in an order that stays as long as the operation does. */
+/* The names of all attrs, in a fixed order. */
 TF_CAPI_EXPORT extern int TF_OperationGetNumAttrs(TF_Operation *oper);
-/* -1 when there is no attr `i`. */
+/* -1 if there is no attr `i`. */
 TF_CAPI_EXPORT extern int TF_OperationGetAttrNameLength(TF_Operation *oper, int i);
-/* Writes as many bytes as TF_OperationGetAttrNameLength says, without a NUL. OUT_OF_RANGE when there is no
- * attr `i`. */
+/* Writes TF_OperationGetAttrNameLength bytes, without a NUL. OUT_OF_RANGE if there is no attr `i`. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrName(TF_Operation *oper, int i, char *output,
                                                    TF_Status *status);
 /* The serialised AttrValue of an attr. */
@@ -254,41 +254,39 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrValueProto(TF_Operation *oper, con
 TF_CAPI_EXPORT extern void TF_OperationToNodeDef(TF_Operation *oper, TF_Buffer *output_node_def,
                                                  TF_Status *status);
 
-/* NULL when there is none of that name. */
+/* NULL if there is none of that name. */
 TF_CAPI_EXPORT extern TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *oper_name);
 /* Iterates: `*pos` starts at 0; NULL at the end. */
 TF_CAPI_EXPORT extern TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos);
 
-/* ---- changing operations: what Python's front end is built on ---- */
+/* ---- changes of operations, as used by TensorFlow's Python ---- */
 
-/* Takes an input away from where it comes from and connects it to `new_src`. Shapes behind it are inferred
- * anew.
- */
+/* Disconnects an input and connects it to `new_src`. Shapes of its consumers are inferred again. */
 TF_CAPI_EXPORT extern void TF_UpdateEdge(TF_Graph *graph, TF_Output new_src, TF_Input dst, TF_Status *status);
-/* These two do nothing when an operation is not of the graph. */
+/* Both do nothing if an operation does not belong to the graph. */
 TF_CAPI_EXPORT extern void TF_AddOperationControlInput(TF_Graph *graph, TF_Operation *op,
                                                        TF_Operation *input);
 TF_CAPI_EXPORT extern void TF_RemoveAllControlInputs(TF_Graph *graph, TF_Operation *op);
-/* A serialised AttrValue, in place of what the attr had. What was derived of the attrs when the operation was
- * made (types and shapes) stays. */
+/* Replaces an attr's value by a serialised AttrValue. The operation's types and shapes, which were derived
+ * from its attrs when it was added, do not change. */
 TF_CAPI_EXPORT extern void TF_SetAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name,
                                       TF_Buffer *attr_value_proto, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_ClearAttr(TF_Graph *graph, TF_Operation *op, const char *attr_name,
                                         TF_Status *status);
 TF_CAPI_EXPORT extern void TF_SetRequestedDevice(TF_Graph *graph, TF_Operation *op, const char *device);
-/* Connects the next input of a While operation whose attrs were changed to take more. */
+/* Connects the next input of a While operation whose attrs were changed to have more inputs. */
 TF_CAPI_EXPORT extern void TF_AddWhileInputHack(TF_Graph *graph, TF_Output new_src, TF_Operation *dst,
                                                 TF_Status *status);
 
-/* Whether an operation may be added whose op has no shape function: not, unless this is called with false. */
+/* Whether adding an operation requires its op to have a shape function. True by default. */
 TF_CAPI_EXPORT extern void TF_SetRequireShapeInferenceFns(TF_Graph *graph, bool require);
 
 /* ---- import and export ---- */
 
 TF_CAPI_EXPORT extern void TF_GraphToGraphDef(TF_Graph *graph, TF_Buffer *output_graph_def,
                                               TF_Status *status);
-/* The serialised OpDef of an op, or the signature of one of the graph's functions. NOT_FOUND when there is no
- * such. */
+/* The serialised OpDef of an op, or the signature of one of the graph's functions. NOT_FOUND if there is no
+ * such op. */
 TF_CAPI_EXPORT extern void TF_GraphGetOpDef(TF_Graph *graph, const char *op_name, TF_Buffer *output_op_def,
                                             TF_Status *status);
 TF_CAPI_EXPORT extern void TF_GraphVersions(TF_Graph *graph, TF_Buffer *output_version_def,
@@ -322,7 +320,7 @@ TF_CAPI_EXPORT extern void TF_ImportGraphDefOptionsAddReturnOperation(TF_ImportG
                                                                       const char *oper_name);
 TF_CAPI_EXPORT extern int TF_ImportGraphDefOptionsNumReturnOperations(const TF_ImportGraphDefOptions *opts);
 
-/* Results are owned by the TF_ImportGraphDefResults. */
+/* The TF_ImportGraphDefResults own the results. */
 TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsReturnOutputs(TF_ImportGraphDefResults *results,
                                                                  int *num_outputs, TF_Output **outputs);
 TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsReturnOperations(TF_ImportGraphDefResults *results,
@@ -332,7 +330,7 @@ TF_CAPI_EXPORT extern void TF_ImportGraphDefResultsMissingUnusedInputMappings(
     int **src_indexes);
 TF_CAPI_EXPORT extern void TF_DeleteImportGraphDefResults(TF_ImportGraphDefResults *results);
 
-/* On error the graph is as it was (and the results are NULL). `options` may be NULL. */
+/* On error the graph is unchanged (and the results are NULL). `options` may be NULL. */
 TF_CAPI_EXPORT extern TF_ImportGraphDefResults *TF_GraphImportGraphDefWithResults(
     TF_Graph *graph, const TF_Buffer *graph_def, const TF_ImportGraphDefOptions *options, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_GraphImportGraphDefWithReturnOutputs(TF_Graph *graph,
@@ -345,19 +343,19 @@ TF_CAPI_EXPORT extern void TF_GraphImportGraphDef(TF_Graph *graph, const TF_Buff
 
 /* ---- functions ---- */
 
-/* Makes a function of part of a graph. `inputs` become its arguments. num_opers -1 takes all operations of
- * the graph that are not inputs, and every lower number (this library's own) only those that the outputs
- * need. `output_names` may be NULL: results are named after their operations then. Results, arguments and
- * operations take their names in this order; a name that is taken gets a suffix _0, _1, ... What an input
- * operation knows of its shape, and its attrs that begin with '_', go into the function's arg_attr. With
- * `append_hash_to_fn_name` a hash of the function, TensorFlow's, is appended to the name. */
+/* Makes a function of a part of a graph. `inputs` become its arguments. num_opers -1 selects all operations
+ * of the graph that are not inputs. A lower number (an extension of this library) selects only those that the
+ * outputs need. If `output_names` is NULL, results are named after their operations. Results, arguments and
+ * operations take their names in this order; a name in use gets a suffix _0, _1, ... The shape of an input
+ * operation, and its attrs that begin with '_', go into the function's arg_attr. With
+ * `append_hash_to_fn_name`, TensorFlow's hash of the function is appended to the name. */
 TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunction(
     const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
     const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
     const TF_Output *outputs, const char *const *output_names, const TF_FunctionOptions *opts,
     const char *description, TF_Status *status);
-/* Also with operations that are to run in every call, whether a result needs them or not. Their names, under
- * which the FunctionDef lists them, are those of the operations when `control_output_names` is NULL. */
+/* Also with operations that run in every call, whether a result needs them or not. `control_output_names` are
+ * their names in the FunctionDef; NULL: the names of the operations. */
 TF_CAPI_EXPORT extern TF_Function *TF_GraphToFunctionWithControlOutputs(
     const TF_Graph *fn_body, const char *fn_name, unsigned char append_hash_to_fn_name, int num_opers,
     const TF_Operation *const *opers, int ninputs, const TF_Output *inputs, int noutputs,
@@ -385,9 +383,9 @@ TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function *func);
 
 /* ---- gradients ---- */
 
-/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` gets nx outputs,
- * {NULL, 0} where the way ends at an op whose result counts as constant (Shape, Equal, StopGradient, ...).
- * NOT_FOUND when it leads through an op without gradient (ArgMax, Unique, ...). */
+/* Adds the operations that compute d(sum of y)/dx; `dx` (NULL: ones) has ny entries; `dy` receives nx
+ * outputs, {NULL, 0} where the path ends at an op whose result counts as constant (Shape, Equal,
+ * StopGradient, ...). NOT_FOUND if the path leads through an op without gradient (ArgMax, Unique, ...). */
 TF_CAPI_EXPORT extern void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx,
                                            TF_Output *dx, TF_Status *status, TF_Output *dy);
 /* `prefix` must be unused; NULL: "gradients", "gradients_1", ... */
@@ -401,10 +399,10 @@ typedef struct TF_SessionOptions TF_SessionOptions;
 typedef struct TF_Session TF_Session;
 
 TF_CAPI_EXPORT extern TF_SessionOptions *TF_NewSessionOptions(void);
-/* "" is this process; other targets are refused by TF_NewSession. */
+/* "" is this process; TF_NewSession refuses other targets. */
 TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions *options, const char *target);
-/* A serialised ConfigProto; INVALID_ARGUMENT when it is none. Of it intra_op_parallelism_threads counts, in
- * the first session: how many threads the process works with. */
+/* A serialised ConfigProto; INVALID_ARGUMENT if it is malformed. Only intra_op_parallelism_threads is used,
+ * by the first session: the number of threads of the process. */
 TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len,
                                         TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions *options);
@@ -415,12 +413,11 @@ TF_CAPI_EXPORT extern TF_Session *TF_NewSession(TF_Graph *graph, const TF_Sessio
 /* Frees variables and programs; later runs fail with CANCELLED. */
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *status);
-/* Lets the session know of operations added since. It finds out by itself, so this does nothing. */
+/* Tells the session about operations added since. It finds them itself, so this does nothing. */
 TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session *session, TF_Status *status);
-/* Runs one step. `output_values` get new tensors that the caller deletes; on error they are NULL.
- * `run_options` (a serialised RunOptions, nothing of which counts) and `run_metadata` (empty; becomes a
- * RunMetadata without content, whether the step succeeds or not) may be NULL. What is fed may have any
- * shape. */
+/* Runs one step. `output_values` receive new tensors that the caller deletes; on error they are NULL.
+ * `run_options` (a serialised RunOptions, whose fields are ignored) and `run_metadata` (empty; receives an
+ * empty RunMetadata, whether the step succeeds or not) may be NULL. Feeds may have any shape. */
 TF_CAPI_EXPORT extern void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options,
                                          const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                          const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
@@ -449,18 +446,18 @@ typedef struct TF_DeviceList TF_DeviceList;
 TF_CAPI_EXPORT extern TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteDeviceList(TF_DeviceList *list);
 TF_CAPI_EXPORT extern int TF_DeviceListCount(const TF_DeviceList *list);
-/* "/job:localhost/replica:0/task:0/device:CPU:0". NULL, -1 or 0 with INVALID_ARGUMENT for a wrong index, here
- * and below. Belongs to the list. */
+/* "/job:localhost/replica:0/task:0/device:CPU:0". NULL, -1 or 0 with INVALID_ARGUMENT for an invalid index,
+ * here and below. Owned by the list. */
 TF_CAPI_EXPORT extern const char *TF_DeviceListName(const TF_DeviceList *list, int index, TF_Status *status);
 TF_CAPI_EXPORT extern const char *TF_DeviceListType(const TF_DeviceList *list, int index, TF_Status *status);
-/* What the device may use. */
+/* The memory limit of the device. */
 TF_CAPI_EXPORT extern int64_t TF_DeviceListMemoryBytes(const TF_DeviceList *list, int index,
                                                        TF_Status *status);
 TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList *list, int index,
                                                         TF_Status *status);
 
-/* The value of an output that depends on constants alone: returns 1, and the caller deletes the result. 0
- * when it does not, or when computing it failed. */
+/* The value of an output that depends only on constants: returns 1, and the caller deletes the result. 0 if
+ * it depends on more, or if computing it failed. */
 TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_Output output,
                                                            TF_Tensor **result, TF_Status *status);
 
@@ -468,8 +465,8 @@ TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_O
 
 /* The serialised OpList of all registered ops. NULL when out of memory. The caller deletes it. */
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllOpList(void);
-/* The serialised KernelList of all kernels, or of those of one op, whether there is such an op or not. The
- * caller deletes it; NULL on error. */
+/* The serialised KernelList of all kernels, or of the kernels of one op, which need not exist. The caller
+ * deletes it; NULL on error. */
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllRegisteredKernels(TF_Status *status);
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetRegisteredKernelsForOp(const char *name, TF_Status *status);
 

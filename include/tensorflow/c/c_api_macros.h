@@ -1,4 +1,4 @@
-/* Small macros that the headers of TensorFlow's C API share. */
+/* Macros shared by the headers of TensorFlow's C API. */
 #ifndef TENSORFLOW_C_C_API_MACROS_H_
 #define TENSORFLOW_C_C_API_MACROS_H_
 
@@ -11,8 +11,7 @@
 #define TF_Bool unsigned char
 #endif
 
-/* Where a member of a struct ends: `struct_size` of structs that may grow says up to which member they are
- * filled in. */
+/* The end of a struct's member: `struct_size` of extensible structs gives the last member that is set. */
 #ifndef TF_OFFSET_OF_END
 #define TF_OFFSET_OF_END(TYPE, MEMBER) (offsetof(TYPE, MEMBER) + sizeof(((TYPE *)0)->MEMBER))
 #endif

@@ -14,11 +14,11 @@
  *     TF_DeleteShapeHandle(x);
  *   }
  *
- * Names, signatures and ownership are TensorFlow's. Where TensorFlow ends the process or waits with an error
- * until somebody looks at the ops, TF_RegisterOpDefinition reports it at once; an op that it reported OK for
- * is known to every graph from then on, for as long as the process lasts. Kernels are given by
- * tensorflow/c/kernels.h; what TensorFlow has in C++ only (texts, gradients, more of shape inference) by
- * tfcore/ops_extension.h. */
+ * Names, signatures and ownership are TensorFlow's. Where TensorFlow aborts, or delays an error until the ops
+ * are looked up, TF_RegisterOpDefinition reports it at once. After OK, every graph knows the op as long as
+ * the process lasts. Kernels are registered with tensorflow/c/kernels.h. Features that TensorFlow has in C++
+ * only (texts, gradients, more of shape inference) are in tfcore/ops_extension.h.
+ */
 #ifndef TENSORFLOW_C_OPS_H_
 #define TENSORFLOW_C_OPS_H_
 
@@ -43,10 +43,10 @@ typedef struct TF_ShapeInferenceContext TF_ShapeInferenceContext;
 
 /* NULL when out of memory. TF_RegisterOpDefinition or TF_DeleteOpDefinitionBuilder frees it. */
 TF_CAPI_EXPORT extern TF_OpDefinitionBuilder *TF_NewOpDefinitionBuilder(const char *op_name);
-/* Frees the builder, also on error: INVALID_ARGUMENT with all that is wrong in the specs, ALREADY_EXISTS "Op
- * with name X". A failed registration leaves nothing behind. */
+/* Frees the builder, also on error: INVALID_ARGUMENT with all errors in the specs, ALREADY_EXISTS "Op with
+ * name X". A failed registration changes nothing. */
 TF_CAPI_EXPORT extern void TF_RegisterOpDefinition(TF_OpDefinitionBuilder *builder, TF_Status *status);
-/* For a builder that is not registered. */
+/* For a builder that was not registered. */
 TF_CAPI_EXPORT extern void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder *builder);
 
 /* "<name>: <type>" or "<name>: <type> = <default>"; the type is one of string, int, float, bool, type, shape,
@@ -56,40 +56,41 @@ TF_CAPI_EXPORT extern void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder *
  * lists. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder *builder,
                                                          const char *attr_spec);
-/* "<name>: <type>", where the type is float, int32, ... or an attr of kind type; "<name>: <number> * <type>"
- * for as many tensors as an int attr says; "<name>: <types>" for the tensors of an attr of kind list(type);
- * "<name>: Ref(<type>)". */
+/* "<name>: <type>", where the type is float, int32, ... or an attr of type `type`; "<name>: <number> *
+ * <type>" for a number of tensors given by an int attr; "<name>: <types>" for tensors with the types of an
+ * attr of type list(type); "<name>: Ref(<type>)". */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddInput(TF_OpDefinitionBuilder *builder,
                                                           const char *input_spec);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddOutput(TF_OpDefinitionBuilder *builder,
                                                            const char *output_spec);
-/* The order of the inputs does not matter. False, here and below, changes nothing. */
+/* The order of the inputs does not matter. False, here and below, has no effect. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsCommutative(TF_OpDefinitionBuilder *builder,
                                                                   bool is_commutative);
 /* N >= 2 inputs of one type and shape give one output of that type and shape, in any grouping. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsAggregate(TF_OpDefinitionBuilder *builder,
                                                                 bool is_aggregate);
-/* The op does more than to compute its outputs from its inputs: it is never folded, shared or left out, and
- * has one kernel a session. */
+/* The op does more than compute its outputs from its inputs: it is never folded, merged or removed, and has
+ * one kernel per session. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetIsStateful(TF_OpDefinitionBuilder *builder,
                                                                bool is_stateful);
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetAllowsUninitializedInput(TF_OpDefinitionBuilder *builder,
                                                                              bool allows_uninitialized_input);
-/* From GraphDef version `version` on the op may not be used any more; `explanation` says what to use
+/* From GraphDef version `version` on the op must not be used any more; `explanation` says what to use
  * instead. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderDeprecated(TF_OpDefinitionBuilder *builder, int version,
                                                             const char *explanation);
-/* The function runs when a node is added and when what is known of its inputs changes; it may run several
- * times for one node. An error that it sets is the error of adding the node, where the node's input shapes
- * are added to it. It must not change the graph: adding a node is FAILED_PRECONDITION. Without a shape
- * function nothing is known of the outputs. */
+/* The function runs when a node is added and when its inputs' shapes change; it may run several times for one
+ * node. Its error becomes the error of adding the node, with the node's input shapes appended. It must not
+ * change the graph: adding a node is FAILED_PRECONDITION. Without a shape function the outputs are
+ * unknown. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderSetShapeInferenceFunction(
     TF_OpDefinitionBuilder *builder,
     void (*shape_inference_func)(TF_ShapeInferenceContext *ctx, TF_Status *status));
 
 /* ---- handles ----
- * A handle is a place that holds a shape (or dimension), or nothing yet, which counts as an unknown one. What
- * it holds is good until the shape function returns. Results may go into a handle that is an argument too. */
+ * A handle holds a shape (or dimension), or nothing yet, which counts as unknown. Its contents are valid
+ * until the shape function returns. A result may be stored in a handle that is also an argument.
+ */
 
 /* NULL when out of memory. */
 TF_CAPI_EXPORT extern TF_ShapeHandle *TF_NewShapeHandle(void);
@@ -103,12 +104,12 @@ TF_CAPI_EXPORT extern int64_t TF_DimensionHandleValue(TF_DimensionHandle *dim_ha
 /* ---- in a shape function ---- */
 
 TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext *ctx);
-/* INVALID_ARGUMENT when there is no such input (output). */
+/* INVALID_ARGUMENT if there is no such input (output). */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext *ctx, int i,
                                                             TF_ShapeHandle *handle, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext *ctx, int i,
                                                              TF_ShapeHandle *handle, TF_Status *status);
-/* Every output becomes unknown. */
+/* Makes every output unknown. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext *ctx,
                                                                    TF_Status *status);
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext *ctx,
@@ -123,7 +124,7 @@ TF_CAPI_EXPORT extern int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceCont
                                                            TF_ShapeHandle *handle);
 TF_CAPI_EXPORT extern int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext *ctx,
                                                             TF_ShapeHandle *handle);
-/* The shape as one of that rank: INVALID_ARGUMENT "Shape must be rank 2 but is rank 1". */
+/* Checks and returns the shape with that rank: INVALID_ARGUMENT "Shape must be rank 2 but is rank 1". */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext *ctx,
                                                             TF_ShapeHandle *handle, int64_t rank,
                                                             TF_ShapeHandle *result, TF_Status *status);
@@ -133,11 +134,11 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInfer
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext *ctx,
                                                                   TF_ShapeHandle *handle, int64_t rank,
                                                                   TF_ShapeHandle *result, TF_Status *status);
-/* Dimension `i`, from the end when negative; an unknown one when there is none. */
+/* Dimension `i`, from the end if negative; an unknown one if there is none. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext *ctx,
                                                        TF_ShapeHandle *shape_handle, int64_t i,
                                                        TF_DimensionHandle *result);
-/* Dimensions [start, end), from the end when negative; ends beyond the rank are the rank. */
+/* Dimensions [start, end), from the end if negative; bounds beyond the rank are clamped to it. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext *ctx,
                                                             TF_ShapeHandle *shape_handle, int64_t start,
                                                             int64_t end, TF_ShapeHandle *result,

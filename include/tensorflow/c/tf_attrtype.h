@@ -1,4 +1,4 @@
-/* TF_AttrType: what kind of value an attr has. */
+/* TF_AttrType: the types of attrs. */
 #ifndef TENSORFLOW_C_TF_ATTRTYPE_H_
 #define TENSORFLOW_C_TF_ATTRTYPE_H_
 

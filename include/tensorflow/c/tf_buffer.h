@@ -1,4 +1,4 @@
-/* TF_Buffer: bytes that hold a serialised message, TensorFlow's C API. */
+/* TF_Buffer: the bytes of a serialised message, TensorFlow's C API. */
 #ifndef TENSORFLOW_C_TF_BUFFER_H_
 #define TENSORFLOW_C_TF_BUFFER_H_
 
@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* When `data_deallocator` is NULL the buffer does not own its data. */
+/* If `data_deallocator` is NULL, the buffer does not own its data. */
 typedef struct TF_Buffer {
   const void *data;
   size_t length;

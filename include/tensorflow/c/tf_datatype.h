@@ -47,8 +47,8 @@ typedef enum TF_DataType {
   TF_FLOAT4_E2M1FN = 33,
 } TF_DataType;
 
-/* Bytes an element; 0 for types whose elements have no fixed size (TF_STRING, TF_RESOURCE, TF_VARIANT) or
- * unknown ones. */
+/* Bytes per element; 0 for types whose elements have no fixed size (TF_STRING, TF_RESOURCE, TF_VARIANT) and
+ * for unknown types. */
 TF_CAPI_EXPORT extern size_t TF_DataTypeSize(TF_DataType dt);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Which symbols the library shows. */
+/* The symbols that the library exports. */
 #ifndef TENSORFLOW_C_TF_EXPORT_H_
 #define TENSORFLOW_C_TF_EXPORT_H_
 

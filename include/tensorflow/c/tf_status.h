@@ -35,15 +35,15 @@ TF_CAPI_EXPORT extern TF_Status *TF_NewStatus(void);
 TF_CAPI_EXPORT extern void TF_DeleteStatus(TF_Status *status);
 TF_CAPI_EXPORT extern void TF_SetStatus(TF_Status *status, TF_Code code, const char *message);
 TF_CAPI_EXPORT extern TF_Code TF_GetCode(const TF_Status *status);
-/* Attaches a text to an error under a key, in place of what that key had; does nothing to a status that is
- * OK. Copied. Payloads go when the status is set again. */
+/* Attaches a text to an error under a key, replacing an earlier one; does nothing if the status is OK.
+ * Copied. Setting the status again removes payloads. */
 TF_CAPI_EXPORT extern void TF_SetPayload(TF_Status *status, const char *key, const char *value);
 typedef void (*TSL_PayloadVisitor)(const char *key, const char *value, void *capture);
 #define TF_PayloadVisitor TSL_PayloadVisitor
-/* Calls `visitor` for each payload, in the order in which their keys came. */
+/* Calls `visitor` for each payload, in the order in which their keys were first set. */
 TF_CAPI_EXPORT extern void TF_ForEachPayload(const TF_Status *status, TF_PayloadVisitor visitor,
                                              void *capture);
-/* What an errno means: "context; No such file or directory" under the code that stands for it. 0 is OK. */
+/* Sets the status for an errno: "context; No such file or directory" with the corresponding code. 0 is OK. */
 TF_CAPI_EXPORT extern void TF_SetStatusFromIOError(TF_Status *status, int error_code, const char *context);
 /* Valid until the status changes; "" when OK. */
 TF_CAPI_EXPORT extern const char *TF_Message(const TF_Status *status);

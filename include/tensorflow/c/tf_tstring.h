@@ -4,12 +4,12 @@
  *   TF_TString *elements = TF_TensorData(tensor);
  *   TF_StringCopy(&elements[0], "left", 4);
  *
- * The elements of a tensor from TF_AllocateTensor are empty strings, and the tensor frees what they hold. In
- * memory of the program's own, TF_StringInit makes an element and TF_StringDealloc frees what it holds.
+ * The elements of a tensor from TF_AllocateTensor are empty strings, and the tensor frees their contents. In
+ * the program's own memory, TF_StringInit initialises an element and TF_StringDealloc frees its contents.
  *
- * The layout is TensorFlow's, and long strings come from malloc(): a program that was compiled with
- * TensorFlow's headers, whose inline functions write and free elements themselves, works with this
- * library. */
+ * The layout is TensorFlow's, and long strings come from malloc(). So programs compiled with TensorFlow's
+ * headers, whose inline functions write and free elements themselves, work with this library.
+ */
 #ifndef TENSORFLOW_C_TF_TSTRING_H_
 #define TENSORFLOW_C_TF_TSTRING_H_
 
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Where the bytes are: in the element, in memory of its own, behind the element at an offset, or in memory of
- * somebody else's. */
+/* The place of the bytes: in the element, in owned memory, at an offset after the element, or in memory that
+ * the string does not own. */
 typedef enum TF_TString_Type {
   TF_TSTR_SMALL = 0x00,
   TF_TSTR_LARGE = 0x01,
@@ -48,11 +48,11 @@ typedef struct TF_TString {
   } u;
 } TF_TString;
 
-/* Makes it the empty string, whatever was there. */
+/* Makes it the empty string and ignores its old contents. */
 TF_CAPI_EXPORT extern void TF_StringInit(TF_TString *t);
-/* A copy of the bytes; what the string held is freed. The string keeps what it held when memory runs out. */
+/* Copies the bytes, and frees the old contents. When memory runs out, the string is unchanged. */
 TF_CAPI_EXPORT extern void TF_StringCopy(TF_TString *dst, const char *src, size_t size);
-/* Refers to bytes that must outlive the string and all that was made of it. */
+/* Refers to bytes that must outlive the string and all strings assigned from it. */
 TF_CAPI_EXPORT extern void TF_StringAssignView(TF_TString *dst, const char *src, size_t size);
 /* Not always NUL-terminated. */
 TF_CAPI_EXPORT extern const char *TF_StringGetDataPointer(const TF_TString *tstr);
@@ -62,7 +62,7 @@ TF_CAPI_EXPORT extern size_t TF_StringGetSize(const TF_TString *tstr);
 TF_CAPI_EXPORT extern size_t TF_StringGetCapacity(const TF_TString *str);
 TF_CAPI_EXPORT extern void TF_StringDealloc(TF_TString *tstr);
 
-/* The same under the names that TensorFlow's headers have besides. */
+/* The same with the alternative names in TensorFlow's headers. */
 static inline void TF_TString_Init(TF_TString *str) { TF_StringInit(str); }
 static inline void TF_TString_Copy(TF_TString *dst, const char *src, size_t size) {
   TF_StringCopy(dst, src, size);

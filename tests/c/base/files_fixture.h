@@ -1,4 +1,4 @@
-/* Writing and checking small files in the place that is in use. */
+/* Writes and checks small files in the current file store. */
 #ifndef TFCORE_TESTS_BASE_FILES_FIXTURE_H_
 #define TFCORE_TESTS_BASE_FILES_FIXTURE_H_
 

@@ -1,5 +1,4 @@
-/* Parallel tables for tests: serial execution in an unusual order and with unusual splits, as a pool might do
- * it. */
+/* Parallel tables for tests: serial execution in an unusual order and with unusual splits, like a pool. */
 #ifndef TFCORE_TESTS_BLAS_FAKE_PARALLEL_H_
 #define TFCORE_TESTS_BLAS_FAKE_PARALLEL_H_
 

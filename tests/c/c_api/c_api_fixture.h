@@ -1,5 +1,5 @@
-/* Building small graphs through the C API in a line each, and checking a TF_Status. Any error fails the test
- * and gives {NULL, 0}. */
+/* Builds small graphs through the C API with one line per operation, and checks a TF_Status. Any error fails
+ * the test and gives {NULL, 0}. */
 #ifndef TFCORE_TESTS_C_API_C_API_FIXTURE_H_
 #define TFCORE_TESTS_C_API_C_API_FIXTURE_H_
 
@@ -34,8 +34,7 @@ static inline bool begin(Fixture *f) {
   return CHECK(f->graph && f->status);
 }
 
-/* The same, for ops without shape functions: as TensorFlow's own graphs, ours take none of them unless they
- * are told to. */
+/* The same, for ops without shape functions. As in TensorFlow, graphs refuse these by default. */
 static inline bool begin_lenient(Fixture *f) {
   if (!begin(f)) return false;
   TF_SetRequireShapeInferenceFns(f->graph, false);
@@ -98,7 +97,7 @@ static inline TF_Tensor *float_scalar(float value) {
   return tensor_of(TF_FLOAT, 0, NULL, &value, sizeof value);
 }
 
-/* Takes the tensor. */
+/* Takes ownership of the tensor. */
 static inline TF_Output constant_of(Fixture *f, const char *name, TF_Tensor *value) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, "Const", name);
   TF_SetAttrType(desc, "dtype", TF_TensorType(value));
@@ -127,7 +126,8 @@ static inline TF_Output read_variable(Fixture *f, const char *name, TF_Output ha
   return finish(f, desc);
 }
 
-/* The value of one output with at most one feed; NULL when the run failed, and the status tells why. */
+/* The value of one output with at most one feed; NULL when the run failed, and then the status has the error.
+ */
 static inline TF_Tensor *fetch(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value,
                                TF_Output output) {
   TF_Tensor *result = NULL;

@@ -1,4 +1,4 @@
-/* A loop that only a deadline, a pause or closing the session ends. */
+/* A loop that ends only by a deadline, a pause or closing the session. */
 #ifndef TFCORE_TESTS_C_API_ENDLESS_LOOP_H_
 #define TFCORE_TESTS_C_API_ENDLESS_LOOP_H_
 

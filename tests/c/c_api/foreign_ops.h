@@ -1,4 +1,4 @@
-/* What tests of ops and kernels from outside share. */
+/* Shared by tests of ops and kernels registered through the C API. */
 #ifndef TFCORE_TESTS_C_API_FOREIGN_OPS_H_
 #define TFCORE_TESTS_C_API_FOREIGN_OPS_H_
 
@@ -22,7 +22,7 @@ static inline void infer_same_shape(TF_ShapeInferenceContext *ctx, TF_Status *st
   TF_DeleteShapeHandle(x);
 }
 
-/* `type` 0: whatever T is. */
+/* `type` 0: any T. */
 static inline void register_kernel(Fixture *f, const char *op, TF_DataType type,
                                    void *(*create)(TF_OpKernelConstruction *),
                                    void (*compute)(void *, TF_OpKernelContext *), void (*destroy)(void *)) {

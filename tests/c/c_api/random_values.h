@@ -19,14 +19,14 @@ static inline bool random_tensor(Random *random, DataType dtype, int rank, const
 
 /* --- budgets --- */
 
-/* A number from the environment, for runs that are longer than a test's. */
+/* A number from the environment, to make runs longer than a test's. */
 static inline uint64_t setting(const char *name, uint64_t otherwise) {
   const char *text = getenv(name);
   return text && text[0] ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* An allocator that refuses what no case needs: a shape gone wild must end as RESOURCE_EXHAUSTED, not in a
- * swapping machine. */
+/* An allocator that refuses unusually large requests: a shape out of control must end as RESOURCE_EXHAUSTED,
+ * not in a swapping machine. */
 enum { LARGEST_BLOCK = 4 << 20 };
 
 static inline void *allocate_small(void *context, size_t size) {

@@ -1,5 +1,5 @@
-/* A small network with everything that training needs: variables with random starts, a loss, its gradients,
- * updates. For the tests that starve it of memory or damage its bytes. */
+/* A small network with everything for training: variables with random starts, a loss, its gradients, updates.
+ * For tests with too little memory or damaged bytes. */
 #ifndef TFCORE_TESTS_C_API_TRAINING_GRAPH_H_
 #define TFCORE_TESTS_C_API_TRAINING_GRAPH_H_
 
@@ -12,7 +12,7 @@ typedef struct Training {
   TF_Operation *initialize, *train;
 } Training;
 
-/* Nothing here is CHECKed, for memory may be short: NULL when something failed, and the status tells what. */
+/* Uses no CHECK, because memory may be short: NULL when something failed, and the status has the error. */
 static inline TF_Operation *add(Fixture *f, const char *type, const char *name, int num_inputs,
                                 const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
@@ -43,7 +43,7 @@ static inline TF_Operation *add_const(Fixture *f, const char *name, TF_DataType 
   TF_SetAttrTensor(desc, "value", value, f->status);
   TF_DeleteTensor(value);
   if (TF_GetCode(f->status) == TF_OK) return TF_FinishOperation(desc, f->status);
-  /* The description goes, and the status goes on telling why there was no value. */
+  /* Deletes the description; the status keeps the reason why there was no value. */
   TF_Status *finished = TF_NewStatus();
   TF_Operation *made = TF_FinishOperation(desc, finished ? finished : f->status);
   TF_DeleteStatus(finished);

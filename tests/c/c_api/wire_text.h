@@ -1,5 +1,5 @@
-/* Serialised FunctionDefs, GraphDefs and NodeDefs as text, without a protocol buffer library: for programs
- * that use nothing but the C API. One line, fields in their order, entries of maps sorted by their text. */
+/* Prints serialised FunctionDefs, GraphDefs and NodeDefs as text, without a protocol buffer library: for
+ * programs that use only the C API. One line, fields in order, map entries sorted by their text. */
 #ifndef TFCORE_TESTS_C_API_WIRE_TEXT_H_
 #define TFCORE_TESTS_C_API_WIRE_TEXT_H_
 
@@ -48,7 +48,7 @@ typedef enum WireMessage {
   WIRE_TENSOR,
 } WireMessage;
 
-/* What a field holds: a number, text, a message, or an entry of a map. */
+/* The type of a field: a number, text, a message, or an entry of a map. */
 typedef enum WireKind { WIRE_NUMBER, WIRE_TEXT, WIRE_SUB, WIRE_MAP } WireKind;
 
 static const struct WireField {
@@ -156,7 +156,7 @@ static int wire_compare(const void *a, const void *b) {
 
 static void wire_print(WireMessage message, Wire wire, Text *out);
 
-/* One field; an entry of a map goes to `entries`. What the table does not know is printed by its number. */
+/* Prints one field; an entry of a map goes to `entries`. Unknown fields are printed by their number. */
 static void wire_print_field(WireMessage message, Wire *wire, Text *out, Text *entries, int *num_entries) {
   char number[40];
   uint64_t tag = wire_varint(wire);

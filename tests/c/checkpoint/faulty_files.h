@@ -1,5 +1,4 @@
-/* A place for files in which operations fail: it passes them on to another place, and keeps an eye on their
- * order. */
+/* A file store in which operations fail: it forwards them to another store, and checks their order. */
 #ifndef TFCORE_TESTS_CHECKPOINT_FAULTY_FILES_H_
 #define TFCORE_TESTS_CHECKPOINT_FAULTY_FILES_H_
 
@@ -12,27 +11,27 @@
 
 typedef enum FaultKind {
   FAULT_NONE,
-  FAULT_FULL,  /* the operation fails; of what is written one half arrives */
+  FAULT_FULL,  /* the operation fails; half of the written bytes arrive */
   FAULT_LATE,  /* the operation is done, and reports an error */
-  FAULT_CRASH, /* neither this operation nor one behind it is done; of what is written one half arrives */
+  FAULT_CRASH, /* neither this operation nor a later one is done; half of the written bytes arrive */
   NUM_FAULTS
 } FaultKind;
 
 typedef struct Faults {
   const FileStore *real;
   FaultKind kind;
-  int at, count;                 /* operations that change something, from 0 */
-  bool single_names;             /* files have one name only */
-  char dirty[FILE_PATH_MAX + 1]; /* a file with bytes that are not safe; "" for none */
-  bool names_dirty;              /* a folder has names that are not safe */
-  void (*look)(void);            /* after every change; reads the real place */
+  int at, count;                 /* changes, counted from 0 */
+  bool single_names;             /* no second names */
+  char dirty[FILE_PATH_MAX + 1]; /* a file with unsynced bytes; "" if there is none */
+  bool names_dirty;              /* a folder has unsynced names */
+  void (*look)(void);            /* called after every change; reads the real store */
 } Faults;
 
 static Faults faults;
 
 static bool fault_error(const char *path, Status *status) { return file_error(path, ENOSPC, status); }
 
-/* Whether the next change is made; *reports tells whether it is one that succeeds. */
+/* Whether the next change is made; *reports receives whether it succeeds. */
 static bool fault_passes(bool *reports) {
   int number = faults.count++;
   bool hit = number == faults.at || (faults.kind == FAULT_CRASH && number > faults.at);

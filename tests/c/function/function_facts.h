@@ -1,4 +1,4 @@
-/* Functions and attr values as recorded facts describe them. */
+/* Functions and attr values described by recorded facts. */
 #ifndef TFCORE_TESTS_FUNCTION_FUNCTION_FACTS_H_
 #define TFCORE_TESTS_FUNCTION_FUNCTION_FACTS_H_
 
@@ -125,7 +125,7 @@ static inline void add_function_attrs(FunctionDef *function, const Json *attrs, 
   }
 }
 
-/* Ops are looked up in `library`, or in those of the process when it is NULL. */
+/* Ops are looked up in `library`, or in the process's registry if it is NULL. */
 static inline FunctionDef *make_function_with(const Json *json, const FunctionLibraryDefinition *library,
                                               Arena *arena) {
   Status status;

@@ -8,10 +8,10 @@
 
 enum { GOLDEN_NAME_CAPACITY = 64 };
 
-/* Fills in the names of the files, without their ending, and returns how many there are. */
+/* Fills in the names of the files, without their extension, and returns their number. */
 int golden_file_names(int capacity, char names[][GOLDEN_NAME_CAPACITY]);
-/* NULL, reported by a failing CHECK, when the file cannot be read. Adds its size in bytes to *size unless
- * that is NULL. The caller frees it with tfcore__golden_file__free_unpacked. */
+/* NULL, with a failing CHECK, if the file cannot be read. Adds its size in bytes to *size unless that is
+ * NULL. The caller frees it with tfcore__golden_file__free_unpacked. */
 Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size);
 
 #endif

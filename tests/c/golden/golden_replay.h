@@ -1,5 +1,5 @@
-/* A golden case as a user runs a graph: imported through the C API, with gradients added where the case has
- * some, and its steps run in a session. One call of a replay may run short of memory, on purpose. */
+/* Runs a golden case as a user would: imports its graph through the C API, adds its gradients, and runs its
+ * steps in a session. One call of a replay may run out of memory, on purpose. */
 #ifndef TFCORE_TESTS_GOLDEN_GOLDEN_REPLAY_H_
 #define TFCORE_TESTS_GOLDEN_GOLDEN_REPLAY_H_
 
@@ -7,7 +7,7 @@
 
 enum { REPLAY_MOST_VALUES = 512 };
 
-/* What of a replay may run short of memory. */
+/* The calls of a replay that may run out of memory. */
 typedef enum ReplayCall {
   REPLAY_IMPORT,
   REPLAY_GRADIENTS,
@@ -16,7 +16,7 @@ typedef enum ReplayCall {
   REPLAY_NUM_CALLS
 } ReplayCall;
 
-/* In the call after `successes` requests (base/alloc.h) one fails, or all that follow. */
+/* In that call, after `successes` requests (base/alloc.h), one fails, or all later ones. */
 typedef struct Shortage {
   bool on, once;
   ReplayCall call;
@@ -30,22 +30,22 @@ typedef struct Replay {
   TF_Status *status;
   TF_Output dx[REPLAY_MOST_VALUES];
   Training training;
-  bool constant; /* what is fed stands in the graph as constants */
+  bool constant; /* feeds are constants of the graph */
   Shortage shortage;
-  bool starved; /* the last call failed with RESOURCE_EXHAUSTED, as it may in a shortage */
-  int64_t requests[REPLAY_NUM_CALLS]; /* of the last such call that had enough memory */
+  bool starved; /* the last call failed with RESOURCE_EXHAUSTED, as expected in a shortage */
+  int64_t requests[REPLAY_NUM_CALLS]; /* of the last such call with enough memory */
 } Replay;
 
-/* These check what they do with CHECK. False after a failure, and when a call was starved. Files in memory
- * go. */
+/* These report failures by CHECK. False after a failure, and when a call ran out of memory. Files in memory
+ * are removed. */
 bool replay_begin(Replay *replay, const Tfcore__GoldenCase *golden, bool constant);
 bool replay_import(Replay *replay);
-/* Of a case without gradients: does nothing. */
+/* Does nothing for a case without gradients. */
 bool replay_add_gradients(Replay *replay);
-/* Of a case without training: does nothing. */
+/* Does nothing for a case without training. */
 bool replay_add_training(Replay *replay);
 bool replay_open(Replay *replay);
-/* Runs a step and checks what it fetches; or that it fails as TensorFlow's did. */
+/* Runs a step and checks its fetches; or checks that it fails as TensorFlow's did. */
 bool replay_step(Replay *replay, size_t index);
 void replay_close(Replay *replay);
 void replay_end(Replay *replay);

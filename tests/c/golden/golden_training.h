@@ -1,4 +1,4 @@
-/* The training of a golden case: its weights as variables, and what updates them in every step. */
+/* The training of a golden case: its weights as variables, and their update operations. */
 #ifndef TFCORE_TESTS_GOLDEN_GOLDEN_TRAINING_H_
 #define TFCORE_TESTS_GOLDEN_GOLDEN_TRAINING_H_
 
@@ -8,17 +8,17 @@
 enum { TRAINING_MOST_VARIABLES = 128 };
 
 typedef struct Training {
-  Fixture f; /* the graph and status are the case's */
+  Fixture f; /* the graph and status belong to the case */
   const Tfcore__GoldenCase *golden;
   TF_Output handles[TRAINING_MOST_VARIABLES], values[TRAINING_MOST_VARIABLES];
   TF_Operation *initializers[3 * TRAINING_MOST_VARIABLES];
   int num_initializers;
-  TF_Operation *updates[TRAINING_MOST_VARIABLES]; /* one of each variable */
+  TF_Operation *updates[TRAINING_MOST_VARIABLES]; /* one for each variable */
   TF_Output step;                                 /* a placeholder: the number of the step, from 1 */
 } Training;
 
-/* Before the import: makes the variables, and maps what the graph has in their place. False after a failed
- * check. */
+/* Before the import: makes the variables, and maps the graph's weights to them. False after a failed check.
+ */
 bool training_make_variables(Training *training, TF_ImportGraphDefOptions *options);
 /* After the import. */
 bool training_make_updates(Training *training, TF_Output loss);

@@ -1,4 +1,4 @@
-/* Building small graphs of doubles, computing them, and checking gradients against central differences. */
+/* Builds small graphs of doubles, computes them, and checks gradients against central differences. */
 #ifndef TFCORE_TESTS_GRADIENT_GRADIENT_FIXTURE_H_
 #define TFCORE_TESTS_GRADIENT_GRADIENT_FIXTURE_H_
 
@@ -12,7 +12,7 @@
 #include "harness.h"
 #include "op/node_def.h"
 
-/* A node without attrs but those given as "name=value, ..." in function text, e.g. op(graph, "y", "Mul",
+/* A node with only the attrs given as "name=value, ..." in function text, e.g. op(graph, "y", "Mul",
  * "T=double", 2, a, b). */
 static inline NodeOutput graph_op_v(Graph *graph, const char *name, const char *op, const char *attrs,
                                     int num_inputs, va_list args) {
@@ -63,7 +63,7 @@ static inline void add_function(Graph *graph, const char *text) {
   arena_free(arena);
 }
 
-/* The scalar `y` where the values xs, outputs 0, are fed. NaN when it cannot be computed. */
+/* The scalar `y` when the values xs, outputs 0, are fed. NaN if it cannot be computed. */
 static inline double compute(Graph *graph, NodeOutput y, const NodeOutput *xs, const double *values,
                              int num_xs) {
   Status status;
@@ -101,7 +101,7 @@ static inline double compute(Graph *graph, NodeOutput y, const NodeOutput *xs, c
   return result;
 }
 
-/* dxs[i] against (y(x + h) - y(x - h)) / 2h, at the values given. */
+/* Checks dxs[i] against (y(x + h) - y(x - h)) / 2h, at the given values. */
 static inline void check_central(Graph *graph, NodeOutput y, const NodeOutput *xs, const NodeOutput *dxs,
                                  const double *values, int num_xs) {
   const double h = 1e-5;
@@ -117,7 +117,7 @@ static inline void check_central(Graph *graph, NodeOutput y, const NodeOutput *x
   }
 }
 
-/* How many nodes with that op there are. */
+/* The number of nodes with that op. */
 static inline int count_ops(const Graph *graph, const char *op) {
   int count = 0;
   for (int64_t id = 0; id < graph_num_node_ids(graph); id++) {

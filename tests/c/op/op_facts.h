@@ -1,5 +1,6 @@
-/* Recorded facts about TensorFlow, one JSON object a line, and what tests of them share. A fact holds for
- * TensorFlow 1.15; its member `new` replaces what a later TensorFlow does otherwise, and either will do. */
+/* Recorded facts about TensorFlow, one JSON object per line, and helpers for their tests. A fact holds for
+ * TensorFlow 1.15; its member `new` has the answer of a later TensorFlow if it differs, and either is
+ * accepted. */
 #ifndef TFCORE_TESTS_OP_FACTS_H_
 #define TFCORE_TESTS_OP_FACTS_H_
 
@@ -11,8 +12,8 @@
 #include "json.h"
 #include "op/op_def_builder.h"
 
-/* Looks at one fact with `answer`, the fact itself or its `new`. True when it holds; else `why` says what is
- * different. */
+/* Checks one fact with `answer`, the fact itself or its `new`. True if it holds; else `why` describes the
+ * difference. */
 typedef bool FactFn(const Json *fact, const Json *answer, Arena *arena, StrBuf *why);
 
 static inline bool fact_differs(StrBuf *why, const char *what, const char *got, const char *want) {
@@ -25,16 +26,16 @@ static inline const char *fact_text(const Json *object, const char *key) {
   return value && value->kind == JSON_STRING ? value->string : NULL;
 }
 
-/* `key` of the answer, else of the fact: `new` states only what it changes. */
+/* `key` of the answer, else of the fact: `new` only has changed members. */
 static inline const Json *fact_member(const Json *fact, const Json *answer, const char *key) {
   const Json *value = json_get(answer, key);
   return value ? value : json_get(fact, key);
 }
 
-/* Whether the answer is an error. An answer of its own in `new` need not repeat the fact's kind of answer. */
+/* Whether the answer is an error. An answer in `new` need not repeat the fact's kind of answer. */
 static inline bool fact_wants_error(const Json *answer) { return json_get(answer, "error") != NULL; }
 
-/* `ok` and `status` against the answer's error. */
+/* Compares `ok` and `status` with the answer's error. */
 static inline bool fact_check_error(bool ok, const Status *status, const Json *answer, StrBuf *why) {
   if (ok) return fact_differs(why, "the outcome", "OK", "an error");
   const Json *code = json_get(answer, "code"), *texts = json_get(answer, "error");
@@ -54,7 +55,7 @@ static inline bool fact_check_ok(bool ok, const Status *status, StrBuf *why) {
   return ok || fact_differs(why, "the outcome", status->message, "OK");
 }
 
-/* A message from text format; NULL (and a failed check) when the fact is malformed. */
+/* A message from text format; NULL (and a failed check) if the fact is malformed. */
 static inline void *fact_parse(const ProtoDescriptor *descriptor, const char *text, Arena *arena) {
   Status status;
   status_init(&status);
@@ -85,7 +86,7 @@ static inline OpDef *fact_op_def(const Json *object, Arena *arena) {
   return op_def;
 }
 
-/* False when the fact is not of the kind (NULL: any). */
+/* False if the fact is not of the kind (NULL: any). */
 static inline bool fact_run_line(const char *path, const char *kind, const char *line, size_t length,
                                  int number, FactFn *holds) {
   Arena *arena = arena_new();
@@ -104,8 +105,7 @@ static inline bool fact_run_line(const char *path, const char *kind, const char 
   return counts;
 }
 
-/* Runs the facts of a file whose member `kind` is this (NULL: all of them), and checks that there are
- * `count`. */
+/* Runs the facts of a file with this `kind` (NULL: all), and checks that their number is `count`. */
 static inline void facts_run_kind(const char *path, const char *kind, int count, FactFn *holds) {
   StrBuf text = {0};
   FILE *file = fopen(path, "rb");

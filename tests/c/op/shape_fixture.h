@@ -1,4 +1,4 @@
-/* An InferenceContext for one made-up node, as tests need it. */
+/* An InferenceContext for one artificial node, for tests. */
 #ifndef TFCORE_TESTS_OP_SHAPE_FIXTURE_H_
 #define TFCORE_TESTS_OP_SHAPE_FIXTURE_H_
 
@@ -53,7 +53,7 @@ static inline void fixture_attr(Fixture *f, const char *name, AttrValue *value) 
   CHECK_OK(node_def_set_attr(f->node, f->arena, name, value, &f->status), f->status);
 }
 
-/* Input `i` (below 8) has a known value of type int32 or int64. */
+/* Gives input `i` (below 8) a known value of type int32 or int64. */
 static inline void fixture_value(Fixture *f, int i, DataType type, int rank, const int64_t *dims,
                                  const int64_t *values) {
   if (!CHECK_OK(tensor_allocate_dims(&f->values[i], type, rank, dims, NULL, &f->status), f->status)) return;

@@ -8,7 +8,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 
-/* The attr of a kind that chooses the kernel; NULL: there is none. */
+/* The attr of a type that selects the kernel; NULL if there is none. */
 static inline const AttrDef *kernel_type_attr(const Op *op) {
   for (size_t i = 0; i < op->def->n_attr; i++) {
     if (strcmp(op->def->attr[i]->type, "type") == 0) return op->def->attr[i];
@@ -24,7 +24,7 @@ static inline bool attr_allows(const AttrDef *attr, DataType type) {
   return false;
 }
 
-/* The other type of ops that take complex numbers apart or put them together. */
+/* The other type of ops that split or combine complex numbers. */
 static inline DataType type_beside(const char *attr, DataType type) {
   if (strcmp(attr, "Tout") != 0) return DT_INVALID;
   return type == DT_COMPLEX64    ? DT_FLOAT
@@ -33,7 +33,7 @@ static inline DataType type_beside(const char *attr, DataType type) {
                                  : DT_INVALID;
 }
 
-/* The first that is allowed. */
+/* The first allowed type. */
 static inline AttrValue *some_string(const AttrDef *attr, Arena *arena) {
   if (!attr->allowed_values || attr->allowed_values->list->n_s == 0)
     return attr_value_string(arena, "text", 4);
@@ -41,9 +41,9 @@ static inline AttrValue *some_string(const AttrDef *attr, Arena *arena) {
                            attr->allowed_values->list->s[0].len);
 }
 
-/* A node of the op with some legal value for each attr, for gradients that are written from them. Bit k of
- * `variant` flips the k-th bool attr; `type` is what the kernel is chosen by. NULL when the op takes attrs
- * that cannot be made up. */
+/* A node of the op with a legal value for each attr, for gradients that depend on them. Bit k of `variant`
+ * flips the k-th bool attr; `type` selects the kernel. NULL if the op has attrs for which no value can be
+ * generated. */
 static inline NodeDef *sample_node(const Op *op, unsigned variant, DataType type, Arena *arena) {
   Status status;
   status_init(&status);

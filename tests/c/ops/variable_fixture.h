@@ -1,5 +1,5 @@
-/* Variables for tests of the ops that read and update them: handles made by VarHandleOp in a resource manager
- * of their own, and single ops run on them. */
+/* Variables for tests of the ops that read and update them: handles made by VarHandleOp in the test's own
+ * resource manager, and single ops that run on them. */
 #ifndef TFCORE_TESTS_OPS_VARIABLE_FIXTURE_H_
 #define TFCORE_TESTS_OPS_VARIABLE_FIXTURE_H_
 
@@ -17,8 +17,8 @@ typedef struct VariableFixture {
   const Parallel *parallel;
 } VariableFixture;
 
-/* One op whose first inputs are the handles with the numbers in `handles` ("012"), the rest `inputs`.
- * `output` receives output 0; it may be NULL, and the caller clears it. */
+/* Runs one op whose first inputs are the handles with the numbers in `handles` ("012"), and the rest
+ * `inputs`. `output` receives output 0; it may be NULL, and the caller clears it. */
 static inline bool fixture_run(VariableFixture *fixture, const char *op, const char *handles,
                                const char *inputs, Tensor *output, Status *status) {
   OpRun run;
@@ -60,7 +60,7 @@ static inline bool fixture_set(VariableFixture *fixture, int i, const char *valu
   return fixture_declare(fixture, i, dtype, status) && fixture_run(fixture, op, number, value, NULL, status);
 }
 
-/* What the variable holds. */
+/* The variable's value. */
 static inline bool fixture_holds(VariableFixture *fixture, int i, const char *want, double tolerance) {
   char op[64], number[2] = {(char)('0' + i), '\0'};
   Status status;

@@ -1,4 +1,4 @@
-/* Whether a graph is whole: what must hold after every pass. */
+/* Checks the consistency of a graph after a pass. */
 #ifndef TFCORE_TESTS_OPTIMIZER_GRAPH_CHECKER_H_
 #define TFCORE_TESTS_OPTIMIZER_GRAPH_CHECKER_H_
 
@@ -19,7 +19,7 @@ static inline bool edge_is_whole(const Graph *graph, const Edge *edge) {
   return from == to || (int)dtype_base(from) == to;
 }
 
-/* The NodeDef names what the edge says. */
+/* The NodeDef must name the edge's source. */
 static inline bool input_is_named(const Node *node, int i) {
   Str name;
   int index;

@@ -1,4 +1,4 @@
-/* What the tests of proto/ share: random messages made along the descriptors, allocation failures, nested
+/* Shared by the tests of proto/: random messages guided by the descriptors, allocation failures, nested
  * bytes. */
 #ifndef TFCORE_TESTS_PROTO_RANDOM_MESSAGE_H_
 #define TFCORE_TESTS_PROTO_RANDOM_MESSAGE_H_
@@ -13,7 +13,7 @@
 typedef struct Random {
   uint64_t state;
   Arena *arena;
-  bool nans; /* floats of any bits; text format has only one NaN */
+  bool nans; /* floats with any bits; text format has only one NaN */
 } Random;
 
 static inline uint64_t random_next(Random *random) {
@@ -105,14 +105,14 @@ static inline bool random_is_map(const ProtobufCFieldDescriptor *field) {
          strcmp(entry->fields[0].name, "key") == 0;
 }
 
-/* Gives map entry `i` a key that no other entry of its map has. */
+/* Gives map entry `i` a unique key in its map. */
 static inline void random_unique_key(Random *random, ProtoMessage *entry, uint64_t i) {
   const ProtobufCFieldDescriptor *key = &entry->descriptor->fields[0];
   void *member = (char *)entry + key->offset;
   if (key->type == PROTOBUF_C_TYPE_STRING) {
     *(char **)member = arena_printf(random->arena, "%s%d", random_text(random), (int)i);
   } else if (key->type == PROTOBUF_C_TYPE_FIXED64) {
-    *(uint64_t *)member = i * 0x100000001; /* alike in neither half */
+    *(uint64_t *)member = i * 0x100000001; /* different in both halves */
   } else {
     *(uint32_t *)member = (uint32_t)i * 7919;
   }
@@ -151,7 +151,7 @@ static inline ProtoMessage *random_message(Random *random, const ProtoDescriptor
 }
 
 /* Runs `body` with the first, second, ... allocation failing until it succeeds: each failure must be
- * RESOURCE_EXHAUSTED. The harness sees what leaks. */
+ * RESOURCE_EXHAUSTED. The harness detects leaks. */
 static inline void check_every_allocation_failure(bool (*body)(void *context, Status *status),
                                                   void *context) {
   for (int n = 0; n < 100000; n++) {
@@ -189,7 +189,7 @@ static inline const uint8_t *nested_bytes(uint8_t *buffer, size_t capacity, int 
   return p;
 }
 
-/* A graph that has a bit of everything. */
+/* A graph with all kinds of content. */
 static const char kSampleGraph[] =
     "node { name: 'a' op: 'Const' device: '/cpu:0' attr { key: 'dtype' value { type: DT_FLOAT } }"
     "  attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: [1, "

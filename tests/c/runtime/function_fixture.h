@@ -44,7 +44,7 @@ static inline void functions_end(Functions *f) {
 
 enum { FUNCTION_TENSORS = 8 };
 
-/* Runs with tensors as in op_runner.h; `results` get what comes out. */
+/* Runs with tensors as in op_runner.h; `results` receive the results. */
 static inline bool functions_run(Functions *f, const char *name, const char *inputs, Tensor *results,
                                  int num_results) {
   Tensor args[FUNCTION_TENSORS] = {{0}};

@@ -1,5 +1,5 @@
-/* Building small graphs of real ops in a line each, for the tests of the runtime. Any error fails the test
- * and gives a NULL node. */
+/* Builds small graphs of real ops with one line per node, for the tests of the runtime. Any error fails the
+ * test and gives a NULL node. */
 #ifndef TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 #define TFCORE_TESTS_RUNTIME_GRAPH_FIXTURE_H_
 

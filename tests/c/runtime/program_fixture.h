@@ -1,4 +1,4 @@
-/* The program of a step as a session makes it, for the tests of what sessions are made of. */
+/* Compiles the program of a step as a session does, for tests of the session's parts. */
 #ifndef TFCORE_TESTS_RUNTIME_PROGRAM_FIXTURE_H_
 #define TFCORE_TESTS_RUNTIME_PROGRAM_FIXTURE_H_
 
@@ -6,7 +6,7 @@
 #include "runtime/client_graph.h"
 #include "runtime/function_runtime.h"
 
-/* NULL on error. What it runs must call no functions. */
+/* NULL on error. The step must call no functions. */
 static inline Program *compile_step(Graph *graph, const StepSignature *signature, KernelTable *kernels,
                                     Status *status) {
   const ProgramEnvironment environment = {0};
@@ -19,7 +19,7 @@ static inline Program *compile_step(Graph *graph, const StepSignature *signature
   return ok ? program : NULL;
 }
 
-/* How many kernels the step runs; -1 on error. */
+/* The number of kernels of the step; -1 on error. */
 static inline int64_t steps_of(Graph *graph, const StepSignature *signature, KernelTable *kernels) {
   Status status;
   status_init(&status);

@@ -1,5 +1,5 @@
-/* A graph and a session of it, for the tests of sessions. The hooks of op_runner.c, which
- * the module is linked with, register the ops. */
+/* A graph and a session for it, for the tests of sessions. The hooks of op_runner.c, with which the module is
+ * linked, register the ops. */
 #ifndef TFCORE_TESTS_RUNTIME_SESSION_FIXTURE_H_
 #define TFCORE_TESTS_RUNTIME_SESSION_FIXTURE_H_
 
@@ -7,7 +7,7 @@
 #include "function/text/function_text.h"
 #include "runtime/graph_fixture.h"
 
-/* Count(i), a loop that counts from i to `limit`, and its condition and body; as text. */
+/* Count(i), a loop that counts from i to `limit`, with its condition and body, as text. */
 #define COUNTING_FUNCTIONS(limit)                      \
   "Below(i:int32) -> (go:bool) {\n"                    \
   "  n = Const[dtype=int32, value=" limit              \
@@ -43,7 +43,7 @@ static inline void end(Fixture *f) {
   graph_free(f->graph);
 }
 
-/* Functions, one after the other, as text. */
+/* Adds functions given as text, one after the other. */
 static inline bool define(Graph *graph, const char *text) {
   Status status;
   status_init(&status);

@@ -1,4 +1,4 @@
-/* What the tests of checkpoints share: lists of named tensors, and the ops that write and read them. */
+/* Shared by the tests of checkpoints: lists of named tensors, and the ops that write and read them. */
 #ifndef TFCORE_TESTS_CHECKPOINT_FIXTURE_H_
 #define TFCORE_TESTS_CHECKPOINT_FIXTURE_H_
 
@@ -9,15 +9,15 @@
 #include "harness.h"
 #include "op_runner.h"
 
-/* What TensorFlow wrote (tests/oracle/checkpoints.py). */
+/* Written by TensorFlow (tests/oracle/checkpoints.py). */
 #define ORACLE TFCORE_SOURCE_DIR "/tests/data/oracle/checkpoints/"
 
 enum { MAX_SAVED = 64 };
 
-/* A list of named tensors, or what to read. */
+/* A list of named tensors to write or to read. */
 typedef struct Named {
   char names[MAX_SAVED][32];
-  const char *slices[MAX_SAVED]; /* NULL: none */
+  const char *slices[MAX_SAVED]; /* may be NULL */
   Tensor tensors[MAX_SAVED];
   int count;
 } Named;
@@ -84,7 +84,7 @@ static inline bool run_save(const char *path, Named *named, bool v1, Status *sta
   return ok;
 }
 
-/* Reads with RestoreV2 and holds the answers against the tensors. */
+/* Reads with RestoreV2 and compares with the tensors. */
 static inline bool run_restore(const char *prefix, Named *named, Status *status) {
   char op[1024];
   OpRun run;
@@ -100,7 +100,7 @@ static inline bool run_restore(const char *prefix, Named *named, Status *status)
   return ok;
 }
 
-/* Files in memory for the time of a test. */
+/* Uses files in memory during a test. */
 static const FileStore *usual_files;
 static inline void begin_memory(void) {
   usual_files = file_store();
