@@ -171,8 +171,8 @@ static bool disk_writer_lives(const char *name) {
 }
 #endif
 
-/* Locks the folder itself: a lock file would have to be removed while other processes may be waiting for it.
- */
+/* Locks the folder itself: a lock file would have to be removed while other processes may be waiting
+ * for it. */
 static int disk_lock(const char *directory) {
   int folder = open(directory[0] == '\0' ? "." : directory, O_RDONLY | O_CLOEXEC);
   if (folder < 0) return -1;

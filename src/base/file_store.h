@@ -64,8 +64,8 @@ MUST_CHECK bool file_memory_list(FileVisitor visit, void *arg, Status *status);
 void file_store_use(const FileStore *store);
 const FileStore *file_store(void);
 
-/* Copies a path into `to` after checking it: INVALID_ARGUMENT when it is empty, too long or contains a NUL.
- */
+/* Copies a path into `to` after checking it: INVALID_ARGUMENT when it is empty, too long or contains a
+ * NUL. */
 MUST_CHECK bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status);
 /* Reads the whole file into new memory (mem_free), followed by a NUL. RESOURCE_EXHAUSTED when it has more
  * than `limit` bytes. */

@@ -154,8 +154,8 @@ typedef struct Plan {
   char *y;
 } Plan;
 
-/* Steps along the last axis: `count` runs, or matrices (then work items are strips of them, and count is 1).
- */
+/* Steps along the last axis: `count` runs, or matrices (then work items are strips of them, and count
+ * is 1). */
 static void do_items(const Plan *plan, const char *from, char *to, int64_t count, int64_t strip) {
   if (plan->run == 0) {
     int64_t row = strip * plan->strip, rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;

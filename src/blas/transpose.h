@@ -8,8 +8,8 @@
 
 #include "base/parallel.h"
 
-/* The limit after simplification: axes that stay adjacent in order count as one, axes of size 1 are dropped.
- */
+/* The limit after simplification: axes that stay adjacent in order count as one, axes of size 1 are
+ * dropped. */
 enum { TRANSPOSE_MAX_AXES = 16 };
 
 /* `element_size` is 1, 2, 4, 8 or 16 bytes; elements are moved bitwise. x and y must not overlap and must be

@@ -30,8 +30,8 @@ typedef struct IndexEntry {
   const BundleEntry *entry;
 } IndexEntry;
 
-/* Moves data file number `shard` of a checkpoint to `path`; an existing file there belongs to no checkpoint.
- */
+/* Moves data file number `shard` of a checkpoint to `path`; an existing file there belongs to no
+ * checkpoint. */
 typedef bool (*PlaceShard)(void *arg, int32_t shard, const char *path, Status *status);
 
 /* Waits until no thread or process replaces a checkpoint in the folder of `prefix`, and excludes all others

@@ -8,8 +8,8 @@
 static const uint32_t kPolynomial = 0x82f63b78u;
 static const uint32_t kMaskDelta = 0xa282ead8u;
 
-/* tables[k][b]: the checksum of byte b followed by k zero bytes. Eight tables process eight bytes per step.
- */
+/* tables[k][b]: the checksum of byte b followed by k zero bytes. Eight tables process eight bytes per
+ * step. */
 static uint32_t tables[8][256];
 static Once tables_made = ONCE_INIT;
 

@@ -67,8 +67,8 @@ MUST_CHECK bool function_library_reachable_from_function(const FunctionLibraryDe
  * have the effects of their functions and no others. An unknown op counts as one with effects. */
 MUST_CHECK bool function_library_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node,
                                              bool *effects, Status *status);
-/* Grows when a function or gradient is removed or replaced, which may invalidate what was derived from one.
- */
+/* Grows when a function or gradient is removed or replaced, which may invalidate what was derived from
+ * one. */
 int64_t function_library_generation(const FunctionLibraryDefinition *library);
 
 /* --- changes --- */

@@ -165,8 +165,8 @@ void graph_remove_edge(Graph *graph, Edge *edge);
  * outgoing edges. The import calls it. Looks only at nodes that are new or lost an edge since the last call.
  * `changed` may be NULL. */
 MUST_CHECK bool graph_fixup_source_and_sink_edges(Graph *graph, bool *changed, Status *status);
-/* Redirects data input `dst_input` of `dst`. OUT_OF_RANGE and INVALID_ARGUMENT as in TensorFlow's UpdateEdge.
- */
+/* Redirects data input `dst_input` of `dst`. OUT_OF_RANGE and INVALID_ARGUMENT as in TensorFlow's
+ * UpdateEdge. */
 MUST_CHECK bool graph_update_edge(Graph *graph, Node *new_src, int new_output, Node *dst, int dst_input,
                                   Status *status);
 /* Undoes the last graph_update_edge: the input reads `old` again, and the NodeDef has its old input string.

@@ -11,8 +11,8 @@ MUST_CHECK bool node_compare_types(const Node *node, const DataType *input_types
                                    const DataType *output_types, int num_outputs, Status *status);
 /* INVALID_ARGUMENT "Input 1 of node y is not connected" with the node attached. */
 MUST_CHECK bool node_check_connected(const Node *node, Status *status);
-/* op_evaluate for a node, after that comparison. `inputs` and `outputs` have the node's numbers of entries.
- */
+/* op_evaluate for a node, after that comparison. `inputs` and `outputs` have the node's numbers of
+ * entries. */
 MUST_CHECK bool node_evaluate(const Node *node, const Tensor *const *inputs, Tensor *outputs, Status *status);
 
 #endif

@@ -50,8 +50,8 @@ typedef struct PausedKernel {
   void (*abandon)(struct PausedKernel *paused);
 } PausedKernel;
 
-/* What a kernel can use while it runs. Inputs are borrowed; outputs are empty at entry and set by the kernel.
- */
+/* What a kernel can use while it runs. Inputs are borrowed; outputs are empty at entry and set by the
+ * kernel. */
 typedef struct KernelContext {
   void *state;      /* `state_size` bytes, filled by construct */
   const void *data; /* KernelConstruction.data */

@@ -37,8 +37,8 @@ void kernel_registry_clear(void);
 MUST_CHECK bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions,
                                        Status *status);
 
-/* All kernels of one op, those of its table first; of all ops when `op_name` is NULL. Allocated in `arena`.
- */
+/* All kernels of one op, those of its table first; of all ops when `op_name` is NULL. Allocated in
+ * `arena`. */
 MUST_CHECK bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, KernelList **list,
                                      Status *status);
 

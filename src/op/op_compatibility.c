@@ -5,8 +5,8 @@
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 
-/* The limit for defaults that determine the number of inputs or outputs, because signatures are written out.
- */
+/* The limit for defaults that determine the number of inputs or outputs, because signatures are
+ * written out. */
 enum { MAX_ARGS_OF_A_DEFAULT = 1 << 20 };
 
 static bool values_equal(const AttrValue *a, const AttrValue *b) {

@@ -123,8 +123,8 @@ void spec_parse_arg(SpecParser *parser, const char *spec, bool is_output) {
   } else if (arg->type_list_attr[0]) {
     set_default_minimum(parser->op_def, arg->type_list_attr);
   }
-  /* An op with a resource arg is stateful; an op that gets the type from an attr only passes the handle on.
-   */
+  /* An op with a resource arg is stateful; an op that gets the type from an attr only passes the
+   * handle on. */
   if ((int)arg->type == DT_RESOURCE) parser->op_def->is_stateful = true;
 }
 

@@ -75,8 +75,8 @@ static char **find_description(OpDef *op_def, Str name) {
   return NULL;
 }
 
-/* Parses "name: text" in line `begin`, continued up to `end`. Removes the common indent of the continuation.
- */
+/* Parses "name: text" in line `begin`, continued up to `end`. Removes the common indent of the
+ * continuation. */
 static bool parse_block(SpecParser *parser, const Lines *doc, int64_t begin, int64_t end, StrBuf *text) {
   Str name, first;
   if (!starts_block(doc->lines[begin], &name, &first)) return false;

@@ -1,5 +1,5 @@
-/* Declarations shared by the parsers of op specs: a cursor over spec text and the collected errors of an op.
- */
+/* Declarations shared by the parsers of op specs: a cursor over spec text and the collected errors of
+ * an op. */
 #ifndef TFCORE_OP_OP_DEF_INTERNAL_H_
 #define TFCORE_OP_OP_DEF_INTERNAL_H_
 

@@ -4,8 +4,8 @@
 
 #include "op/op_def_builder.h"
 
-/* Lists in a registration have a fixed size and lists in a spec end with NULL, so a full list must be copied.
- */
+/* Lists in a registration have a fixed size and lists in a spec end with NULL, so a full list must be
+ * copied. */
 typedef struct SpecLists {
   const char *inputs[OP_MAX_ARGS + 1], *outputs[OP_MAX_ARGS + 1], *attrs[OP_MAX_ATTRS + 1];
 } SpecLists;

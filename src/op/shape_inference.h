@@ -61,8 +61,8 @@ struct InferenceContext {
 /* --- inputs and outputs --- */
 static inline ShapeHandle shape_input(const InferenceContext *c, int i) { return c->inputs[i]; }
 static inline void shape_set_output(InferenceContext *c, int i, ShapeHandle shape) { c->outputs[i] = shape; }
-/* Sets the dtype and shape behind the resource handle in output `i`; the entries are copied into the arena.
- */
+/* Sets the dtype and shape behind the resource handle in output `i`; the entries are copied into the
+ * arena. */
 MUST_CHECK bool shape_set_output_handle(InferenceContext *c, int i, const ShapeAndType *entries, int count,
                                         Status *status);
 /* The constant value of input `i`, or NULL if it is unknown (the refiner will try to compute it and run the
@@ -119,8 +119,8 @@ MUST_CHECK bool shape_merge_prefix(InferenceContext *c, ShapeHandle s, ShapeHand
                                    ShapeHandle *prefix_out, Status *status);
 MUST_CHECK bool shape_concatenate(InferenceContext *c, ShapeHandle a, ShapeHandle b, ShapeHandle *out,
                                   Status *status);
-/* Dimensions [start, end) in steps of `stride` (not 0); negative from the end; end = INT64_MAX: to the end.
- */
+/* Dimensions [start, end) in steps of `stride` (not 0); negative from the end; end = INT64_MAX: to the
+ * end. */
 MUST_CHECK bool shape_subshape(InferenceContext *c, ShapeHandle s, int64_t start, int64_t end, int64_t stride,
                                ShapeHandle *out, Status *status);
 MUST_CHECK bool shape_replace_dim(InferenceContext *c, ShapeHandle s, int64_t i, DimHandle d,

@@ -66,8 +66,8 @@ typedef struct ExpandOptions {
   const NodeSet *keep;        /* calls that must stay; may be NULL */
 } ExpandOptions;
 
-/* TensorFlow's: one round, placed on a single device; partitioned calls use the function's control results.
- */
+/* TensorFlow's: one round, placed on a single device; partitioned calls use the function's control
+ * results. */
 ExpandOptions expand_options_default(void);
 
 /* Whether the node calls a function: its op is a function, PartitionedCall, StatefulPartitionedCall or

@@ -207,8 +207,8 @@ static void append_utf8(uint32_t code, StrBuf *out) {
   strbuf_append_bytes(out, bytes, length);
 }
 
-/* `p` is after the backslash of an escape that skip_escape accepted; returns the position after the escape.
- */
+/* `p` is after the backslash of an escape that skip_escape accepted; returns the position after the
+ * escape. */
 static const char *unquote_escape(const char *p, const char *end, StrBuf *out) {
   static const char letters[] = "abfnrtv", values[] = "\a\b\f\n\r\t\v";
   char c = *p++;

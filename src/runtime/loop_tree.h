@@ -17,8 +17,8 @@ typedef struct LoopTree {
   int32_t num_loops; /* at least 1 */
 } LoopTree;
 
-/* Finds the loops of the nodes in `set`. Memory comes from `arena`. Errors are those of graph_control_flow.
- */
+/* Finds the loops of the nodes in `set`. Memory comes from `arena`. Errors are those of
+ * graph_control_flow. */
 MUST_CHECK bool loop_tree_of(const Graph *graph, const NodeSet *set, Arena *arena, LoopTree *tree,
                              Status *status);
 

@@ -81,8 +81,8 @@ void session_release_callable(SessionCallable *callable);
  * FAILED_PRECONDITION. */
 void session_finalize(Session *session);
 
-/* The number of cached programs, and the bytes that the pool holds for reuse. For tests and memory reports.
- */
+/* The number of cached programs, and the bytes that the pool holds for reuse. For tests and memory
+ * reports. */
 int64_t session_num_programs(const Session *session);
 int64_t session_cached_bytes(const Session *session);
 

@@ -20,8 +20,8 @@ const Parallel *thread_pool_parallel(const ThreadPool *pool);
 const Parallel *thread_pool_default(void);
 /* Sets the number of threads of the process's pool (at least 1). Not while a session runs. */
 void thread_pool_set_size(int threads);
-/* The same, but only if the number was not set and the pool was not used before. May be called at any time.
- */
+/* The same, but only if the number was not set and the pool was not used before. May be called at any
+ * time. */
 void thread_pool_set_default_size(int threads);
 /* Ends the process's pool; the next use creates it again. For leak checks. */
 void thread_pool_shut_down(void);

@@ -1,7 +1,7 @@
 #include "simd/vector_math.h"
 
-/* `function` is a constant after inlining, so it is inlined too. The remainder goes through a padded vector.
- */
+/* `function` is a constant after inlining, so it is inlined too. The remainder goes through a padded
+ * vector. */
 SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x16 (*function)(f32x16)) {
   int64_t i = 0;
   for (; i + 16 <= count; i += 16) f32x16_store(y + i, function(f32x16_load(x + i)));

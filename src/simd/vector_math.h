@@ -201,8 +201,8 @@ SIMD_INLINE f32x16 f32x16_tanh(f32x16 x) {
   return f32x16_copysign(e / (e + 2.0f), x);
 }
 
-/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay exact.
- */
+/* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay
+ * exact. */
 SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
   f32x16 e = f32x16_exp_below_zero(f32x16_minus_abs(x));
   /* e, or 1 where x is not negative: the larger one, as integers too */

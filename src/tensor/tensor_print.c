@@ -25,8 +25,8 @@ static void print_double(double value, StrBuf *out) {
   strbuf_append(out, proto_double_text(value, text));
 }
 
-/* The length of the UTF-8 sequence at the start of `bytes`, for a character above U+007F; 0 if there is none.
- */
+/* The length of the UTF-8 sequence at the start of `bytes`, for a character above U+007F; 0 if there
+ * is none. */
 static size_t utf8_length(const unsigned char *bytes, size_t length) {
   unsigned char first = bytes[0];
   size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

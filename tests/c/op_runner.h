@@ -14,8 +14,8 @@
 #include "graph/graph.h"
 #include "op/op_registry.h"
 
-/* Checks that the op's outputs are exactly those of `want`, or within a tolerance: |got - want| <= tolerance
- * * max(1, |want|). */
+/* Checks that the op's outputs are exactly those of `want`, or within a tolerance:
+ * |got - want| <= tolerance * max(1, |want|). */
 bool op_gives(const char *op, const char *inputs, const char *want);
 bool op_gives_about(const char *op, const char *inputs, const char *want, double tolerance);
 bool op_fails(const char *op, const char *inputs, Code code, const char *message_part);

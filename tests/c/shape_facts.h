@@ -1,7 +1,5 @@
-/* Facts about shape functions, and a runner for records of them.
- * The language is that of op/shape_language.h; expected outputs may name alternatives: `d0_1|d1_0` is either
- * of the two.
- */
+/* Facts about shape functions, and a runner for records of them. The language is that of op/shape_language.h;
+ * expected outputs may name alternatives: `d0_1|d1_0` is either of the two. */
 #ifndef TFCORE_TESTS_SHAPE_FACTS_H_
 #define TFCORE_TESTS_SHAPE_FACTS_H_
 

@@ -1,11 +1,12 @@
 /* Checkpoints of both versions. The input is
  *
- *   flags, then either the bytes of a table, or its entries: count, { key length, key, value length (two
- * bytes, low first), value }
+ *   flags, then either the bytes of a table, or its entries:
+ *   count, { key length, key, value length (two bytes, low first), value }
  *
- * and, for version 2, the bytes of the data file behind the entries. A table that is made of entries has
- * right checksums. With kRepair the tensors of version 2 have too, and the values of version 1 get the keys
- * under which they are looked for: bytes changed at random would not get past these. */
+ * and, for version 2, the bytes of the data file after the entries. A table that is built from entries has
+ * correct checksums. With kRepair the tensors of version 2 have correct checksums too, and the values of
+ * version 1 get the keys under which they are looked up: random changes of bytes would not get past these.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,9 +1,12 @@
-/* The languages of op specs, attr values and shapes. The input is lines of text, each with a letter in front:
+/* The languages of op specs, attr values and shapes. The input is lines of text that begin with a letter:
  *
- *   i x: T    o y: T    a T: {float, int32} = DT_FLOAT    c done    d documentation      one spec of an op
- *   v list(int) [1, 2]                                                                   a value of an attr
- * type s MatMul T=type: DT_FLOAT; [1,?];[?,2]                                               shapes into an
- * op's shape function
+ *   i x: T                                   an input of an op
+ *   o y: T                                   an output
+ *   a T: {float, int32} = DT_FLOAT           an attr
+ *   c done                                   a control output
+ *   d documentation
+ *   v list(int) [1, 2]                       the value of an attr type
+ *   s MatMul T=type: DT_FLOAT; [1,?];[?,2]   shapes for an op's shape function
  */
 #include <string.h>
 

@@ -196,8 +196,8 @@ TF_CAPI_EXPORT extern TF_AttrMetadata TF_OperationGetAttrMetadata(TF_Operation *
  * sizes. INVALID_ARGUMENT if the attr has another type. Strings are not NUL-terminated. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrString(TF_Operation *oper, const char *attr_name, void *value,
                                                      size_t max_length, TF_Status *status);
-/* `values` point into `storage`, which must have space for the bytes of all of them, else INVALID_ARGUMENT.
- */
+/* `values` point into `storage`, which must have space for the bytes of all of them, else
+ * INVALID_ARGUMENT. */
 TF_CAPI_EXPORT extern void TF_OperationGetAttrStringList(TF_Operation *oper, const char *attr_name,
                                                          void **values, size_t *lengths, int max_values,
                                                          void *storage, size_t storage_size,

@@ -42,8 +42,8 @@ TF_CAPI_EXPORT extern size_t TF_TensorDefaultAlignment(void);
  * the caller deletes; otherwise NULL. */
 TF_CAPI_EXPORT extern TF_Tensor *TF_TensorMaybeMove(TF_Tensor *tensor);
 TF_CAPI_EXPORT extern TF_DataType TF_TensorType(const TF_Tensor *tensor);
-/* Changes the shape. The caller must ensure the same number of elements; otherwise the tensor is unchanged.
- */
+/* Changes the shape. The caller must ensure the same number of elements; otherwise the tensor is
+ * unchanged. */
 TF_CAPI_EXPORT extern void TF_SetShape(TF_Tensor *tensor, const int64_t *dims, int num_dims);
 TF_CAPI_EXPORT extern int TF_NumDims(const TF_Tensor *tensor);
 TF_CAPI_EXPORT extern int64_t TF_Dim(const TF_Tensor *tensor, int dim_index);

@@ -144,8 +144,8 @@ static bool while_kernel(KernelContext *context, Status *status) {
   return loop_leave(context, loop, run_while(context, state, loop, status));
 }
 
-/* Without output_shapes the outputs are assumed to have the inputs' shapes, although a body may change them.
- */
+/* Without output_shapes the outputs are assumed to have the inputs' shapes, although a body may change
+ * them. */
 static bool while_shape(InferenceContext *c, Status *status) {
   const AttrValue *shapes = node_def_attr(c->node, "output_shapes");
   if (!c->assumed || (shapes && shapes->list && shapes->list->n_shape > 0))

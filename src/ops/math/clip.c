@@ -9,8 +9,8 @@ typedef struct ClipJob {
   bool one_low, one_high; /* a single limit for all elements */
 } ClipJob;
 
-/* The lower limit takes precedence. A NaN limit is ignored. The data is a ParallelBody, also for near_kernel.
- */
+/* The lower limit takes precedence. A NaN limit is ignored. The data is a ParallelBody, also for
+ * near_kernel. */
 static bool clip_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *low = context->inputs[1], *high = context->inputs[2];
   bool one_low = tensor_is_scalar(low), one_high = tensor_is_scalar(high);

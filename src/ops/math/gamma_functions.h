@@ -6,8 +6,8 @@
 double gamma_digamma(double x);
 /* Derivative n + 1 for an integer n >= 0, else NaN. Infinite at its poles for n > 0. */
 double gamma_polygamma(double n, double x);
-/* Hurwitz's zeta: the sum of (q + k)^-s over k = 0, 1, ...; for an integer s also with q < 0. NaN for s < 1.
- */
+/* Hurwitz's zeta: the sum of (q + k)^-s over k = 0, 1, ...; for an integer s also with q < 0. NaN for
+ * s < 1. */
 double gamma_zeta(double s, double q);
 
 #endif

@@ -52,8 +52,8 @@ const OpRegistration kOpSigmoid = {
                 COMPLEX_KERNELS(elementwise_function, &kSigmoid)},
 };
 
-/* The gradient uses the result, which is positive where the input is positive, so the input need not be kept.
- */
+/* The gradient uses the result, which is positive where the input is positive, so the input need not
+ * be kept. */
 const OpRegistration kOpRelu = {
     .name = "Relu",
     .inputs = {"features: T"},

@@ -193,8 +193,8 @@ static bool sparse_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* TensorFlow takes a size of 1 beside an unknown one as 1, but the unknown one may be larger and broadcast.
- */
+/* TensorFlow takes a size of 1 beside an unknown one as 1, but the unknown one may be larger and
+ * broadcast. */
 static bool keep_broadcast_open(InferenceContext *c, int d, ShapeHandle *both, Status *status) {
   DimHandle size = shape_dim_of(c, *both, d);
   if (!dim_known(size) || dim_value(size) != 1) return true;

@@ -22,8 +22,8 @@ typedef struct Pool {
 enum { POOL_GROUP = 32 };
 static int64_t pool_groups(const Pool *p) { return (p->channels + POOL_GROUP - 1) / POOL_GROUP; }
 
-/* Ranges count rows of the result; for max_grad and avg_grad items, which are groups of channels of an image.
- */
+/* Ranges count rows of the result; for max_grad and avg_grad items, which are groups of channels of an
+ * image. */
 typedef struct PoolLoops {
   ParallelBody *max, *avg;
 } PoolLoops;
@@ -32,14 +32,17 @@ typedef struct PoolGradLoops {
 } PoolGradLoops;
 
 /* The initial value of TensorFlow's maximum: smaller than everything, and not replaced by NaN. */
-#define MAX_START               \
-  _Generic((T)0, float          \
-           : -FLT_MAX, double   \
-           : -DBL_MAX, int8_t   \
-           : INT8_MIN, int16_t  \
-           : INT16_MIN, int32_t \
-           : INT32_MIN, int64_t \
-           : INT64_MIN, default : 0)
+/* clang-format off */
+#define MAX_START         \
+  _Generic((T)0,          \
+      float: -FLT_MAX,    \
+      double: -DBL_MAX,   \
+      int8_t: INT8_MIN,   \
+      int16_t: INT16_MIN, \
+      int32_t: INT32_MIN, \
+      int64_t: INT64_MIN, \
+      default: 0)
+/* clang-format on */
 
 #define TEMPLATE "ops/nn/pooling.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL)

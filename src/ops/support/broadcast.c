@@ -120,8 +120,8 @@ static int64_t rows_at_once(const BroadcastJob *job) {
 
 /* --- the nest --- */
 
-/* Output elements [begin, end): runs along the last dimension of the nest, and an odometer over the others.
- */
+/* Output elements [begin, end): runs along the last dimension of the nest, and an odometer over the
+ * others. */
 static void run_range(void *arg, int64_t begin, int64_t end) {
   const BroadcastJob *job = arg;
   const Broadcast *plan = job->plan;

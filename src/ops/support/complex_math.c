@@ -125,8 +125,8 @@ double _Complex complex_expm1(double _Complex z) {
   return complex_of(cancels(a, b, x, y) ? cancelled_expm1(x, y) : a + b, y == 0 ? y : exp(x) * sin(y));
 }
 
-/* (e^x + cos y + i sin y) / (2 cosh x + 2 cos y), arranged so that sums overflow or cancel only if necessary.
- */
+/* (e^x + cos y + i sin y) / (2 cosh x + 2 cos y), arranged so that sums overflow or cancel only if
+ * necessary. */
 double _Complex complex_sigmoid(double _Complex z) {
   double x = creal(z), y = cimag(z), c = cos(y / 2), sum = expm1(x), twice = 2 * c * c;
   if (!complex_is_finite(z)) return 1 / (1 + cexp(-z));

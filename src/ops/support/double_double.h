@@ -49,8 +49,8 @@ static inline DoubleDouble dd_divide(DoubleDouble a, double by) {
   return dd_sum(q, ((a.high - p.high) - p.low + a.low) / by);
 }
 
-/* The sum of `count` doubles with about one rounding error, however much cancels; the array is overwritten.
- */
+/* The sum of `count` doubles with about one rounding error, however much cancels; the array is
+ * overwritten. */
 double dd_sum_of(double *terms, int count);
 /* e^x - 1 for |x| <= 60, relatively exact near 0 too. */
 DoubleDouble dd_expm1(double x);

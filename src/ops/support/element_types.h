@@ -70,8 +70,8 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* C's CMPLX, which some libraries do not define for clang. Unlike re + im * I it is correct for infinities.
- */
+/* C's CMPLX, which some libraries do not define for clang. Unlike re + im * I it is correct for
+ * infinities. */
 ALWAYS_INLINE double _Complex complex_of(double re, double im) {
   union {
     double parts[2];

@@ -38,12 +38,12 @@ MUST_CHECK bool elementwise_function(KernelContext *context, Status *status);
 /* Whether one of the integers is zero: checked before a division. */
 bool elementwise_has_zero(const Tensor *integers);
 
-/* For templates that include ops/support/unary_each.inc: the loop NAME(op), which computes NAME(op_one)(C).
- */
+/* For templates that include ops/support/unary_each.inc: the loop NAME(op), which computes
+ * NAME(op_one)(C). */
 #define UNARY_LOOP(op) \
   static void NAME(op)(int64_t count, const void *x, void *y) { NAME(each)(NAME(op##_one), count, x, y); }
-/* For templates that include ops/support/pair_each.inc: the loop NAME(op), which computes NAME(op_one)(C, C).
- */
+/* For templates that include ops/support/pair_each.inc: the loop NAME(op), which computes
+ * NAME(op_one)(C, C). */
 #define PAIR_LOOP(op)                                                          \
   static void NAME(op)(int64_t count, const void *x, const void *y, void *z) { \
     NAME(each_pair)(NAME(op##_one), count, x, y, z);                           \

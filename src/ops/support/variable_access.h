@@ -4,8 +4,8 @@
 
 #include "op/op_registry.h"
 
-/* The variable of input `i`, whose value must have `dtype`; FAILED_PRECONDITION when it was not initialised.
- */
+/* The variable of input `i`, whose value must have `dtype`; FAILED_PRECONDITION when it was not
+ * initialised. */
 MUST_CHECK bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
                                      Status *status);
 /* The variable at input `i` that an op changes: a reference if the op has an output, which is the same

@@ -126,8 +126,8 @@ static inline TF_Output read_variable(Fixture *f, const char *name, TF_Output ha
   return finish(f, desc);
 }
 
-/* The value of one output with at most one feed; NULL when the run failed, and then the status has the error.
- */
+/* The value of one output with at most one feed; NULL when the run failed, and then the status has the
+ * error. */
 static inline TF_Tensor *fetch(Fixture *f, TF_Session *session, TF_Output feed, TF_Tensor *value,
                                TF_Output output) {
   TF_Tensor *result = NULL;

@@ -1,5 +1,5 @@
-/* Ops for tests of functions and gradients: TensorFlow's specs, with kernels for double without broadcasting.
- */
+/* Ops for tests of functions and gradients: TensorFlow's specs, with kernels for double without
+ * broadcasting. */
 #ifndef TFCORE_TESTS_FUNCTION_TEST_OPS_H_
 #define TFCORE_TESTS_FUNCTION_TEST_OPS_H_
 

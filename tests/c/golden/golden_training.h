@@ -17,8 +17,8 @@ typedef struct Training {
   TF_Output step;                                 /* a placeholder: the number of the step, from 1 */
 } Training;
 
-/* Before the import: makes the variables, and maps the graph's weights to them. False after a failed check.
- */
+/* Before the import: makes the variables, and maps the graph's weights to them. False after a failed
+ * check. */
 bool training_make_variables(Training *training, TF_ImportGraphDefOptions *options);
 /* After the import. */
 bool training_make_updates(Training *training, TF_Output loss);
