@@ -1,6 +1,5 @@
-/* Making and changing FunctionBody (graph/graph.h): a function with its attrs bound, as a graph. It is what
- * shapes are inferred in, what is spliced (function/function_splice.h), inlined, differentiated, optimised,
- * printed and compiled. */
+/* Makes and changes FunctionBody (graph/graph.h): a function with bound attrs, as a graph. Bodies are
+ * inferred, spliced (function/function_splice.h), inlined, differentiated, optimised, printed and compiled. */
 #ifndef TFCORE_FUNCTION_FUNCTION_BODY_H_
 #define TFCORE_FUNCTION_FUNCTION_BODY_H_
 

@@ -201,14 +201,13 @@ typedef struct Spread {
 
 static bool spread(KernelContext *context, const int64_t *from, const int64_t *to, Image *result, bool wide,
                    Status *status) {
-  int64_t lines = to[0] * to[1];
+  int64_t lines = to[0] * to[1], element = wide ? sizeof(double) : sizeof(float);
   ResizeBetween *y, *x;
   Buffer *firsts = NULL, *sums = NULL, *places = place(context, from[1], from[2], &y, &x, status);
   bool ok = false;
   TRY_DONE(places);
   TRY_DONE((firsts = kernel_scratch(context, to[1] * (int64_t)sizeof(int64_t), status)));
-  TRY_DONE(
-      (sums = make_rows(context, lines, from[2] * from[3], wide ? sizeof(double) : sizeof(float), status)));
+  TRY_DONE((sums = make_rows(context, lines, from[2] * from[3], element, status)));
   resize_between(context->state, to[1], from[1], y);
   resize_between(context->state, to[2], from[2], x);
   int64_t *first = firsts->data, next = 0;

@@ -34,8 +34,8 @@ typedef struct Case {
   int64_t ints[OP_MAX_ATTRS];
   TypeList lists[OP_MAX_ATTRS];
   TF_Output inputs[MAX_INPUTS], feeds[MAX_INPUTS];
-  TF_Tensor *input_values[MAX_INPUTS],
-      *feed_values[MAX_INPUTS]; /* feed_values are borrowed; NULL for a resource */
+  TF_Tensor *input_values[MAX_INPUTS];
+  TF_Tensor *feed_values[MAX_INPUTS]; /* borrowed; NULL for a resource */
   int num_inputs, num_feeds;
   int64_t base_dims[RANDOM_MAX_RANK]; /* many inputs have this shape, or nearly */
   int base_rank;
