@@ -1,5 +1,6 @@
 /* Makes and changes FunctionBody (graph/graph.h): a function with bound attrs, as a graph. Bodies are
- * inferred, spliced (function/function_splice.h), inlined, differentiated, optimised, printed and compiled. */
+ * inferred, spliced (function/function_splice.h), inlined, differentiated, optimised, printed and
+ * compiled. */
 #ifndef TFCORE_FUNCTION_FUNCTION_BODY_H_
 #define TFCORE_FUNCTION_FUNCTION_BODY_H_
 
