@@ -137,7 +137,8 @@ static AttrValue *list_value(Arena *arena, const char *kind, const Json *values)
 }
 
 static AttrValue *value_of_json(Arena *arena, const Json *json) {
-  if (json->kind != JSON_OBJECT || json->count != 1) return NULL;
+  if (json->kind != JSON_OBJECT || json->count > 1) return NULL;
+  if (json->count == 0) return proto_new(kAttrValue, arena);
   const char *kind = json->keys[0];
   const Json *value = &json->items[0];
   if (strcmp(kind, "i") == 0) return attr_value_int(arena, value->integer);

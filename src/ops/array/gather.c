@@ -198,11 +198,10 @@ static bool resource_gather_shape(InferenceContext *c, Status *status) {
   int64_t batch_dims;
   TRY(node_attr_int(c->node, "batch_dims", &batch_dims, status));
   if (batch_dims < 0) return status_invalid(status, "batch_dims is negative (%lld)", (long long)batch_dims);
-  TRY(shape_with_rank_at_least(c, indices, batch_dims, &indices, status));
   TRY(variable_shape_of_dtype(c, &params, status));
-  TRY(shape_with_rank_at_least(c, params, 1, &params, status));
+  TRY(rank_above(c, batch_dims, &params, status));
+  TRY(shape_with_rank_at_least(c, indices, batch_dims, &indices, status));
   if (!shape_rank_known(params) || !shape_rank_known(indices)) return shape_unknown_outputs(c, status);
-  TRY(shape_with_rank_at_least(c, params, batch_dims + 1, &params, status));
   return concat_gathered(c, params, indices, batch_dims, batch_dims, status);
 }
 

@@ -28,6 +28,10 @@
 #define POOL "\"ksize\":{\"list\":{\"i\":[1,2,2,1]}}," STEPS
 #define TYPE(name, type) "\"" name "\":{\"type\":\"" type "\"}"
 #define GATHERS(type) TYPE("dtype", type) "," TYPE("Tindices", "DT_INT32")
+#define FLOATS(name) "\"" name "\":{\"list\":{\"type\":[\"DT_FLOAT\"]}}"
+#define BRANCHES TYPE("Tcond", "DT_BOOL") "," FLOATS("Tin") "," FLOATS("Tout")
+#define GATHERS_IN_BATCHES(batch_dims) GATHERS("DT_FLOAT") ",\"batch_dims\":{\"i\":" batch_dims "}"
+#define AT_LEAST(want, got) ERROR("Shape must be at least rank " #want " but is rank " #got)
 #define K2 "\"k\":{\"i\":2},\"T\":{\"type\":\"DT_INT32\"}"
 #define RANK(want, got) ERROR("Shape must be rank " #want " but is rank " #got)
 
@@ -191,14 +195,26 @@ static const char *const kFacts[] = {
     OF_VARIABLE("ResourceGather", GATHERS("DT_FLOAT"), "[];[4]", OUT("[d1_0,2]")),
     OF_VARIABLE("ResourceGather", GATHERS("DT_DOUBLE"), "[];[4]",
                 ERROR("Trying to read variable with wrong dtype. Expected float got double")),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("1"), "[];[3]", OUT("[3]")),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("1"), "[];?", OUT("?")),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("1"), "[];[]", AT_LEAST(1, 0)),
+    /* The variable is checked first, even for indices of unknown rank. */
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("2"), "[];?", AT_LEAST(3, 2)),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("3"), "[];[]", AT_LEAST(4, 2)),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("-1"), "[];[3]", ERROR("batch_dims is negative (-1)")),
+    OF_VARIABLE("ResourceGather", GATHERS_IN_BATCHES("9223372036854775807"), "[];?",
+                ERROR("Rank cannot exceed kint32max")),
+    FACT("ResourceGather", GATHERS_IN_BATCHES("1"), "[];[3]", "", OUT("?")),
 
     FACT("EmptyTensorList", TYPE("element_dtype", "DT_FLOAT") "," TYPE("shape_type", "DT_INT32"), "[2];[]",
          "\"0\":" INTS(2, "3,2"), OUT("[]") ",\"out_handles\":{\"0\":[[\"[3,2]\",\"DT_FLOAT\"]]}"),
     /* Nothing is said of the outputs. */
-    FACT("StatelessIf",
-         TYPE("Tcond", "DT_BOOL") ",\"Tin\":{\"list\":{\"type\":[\"DT_FLOAT\"]}},\"Tout\":{\"list\":{"
-                                  "\"type\":[\"DT_FLOAT\"]}}",
-         "[];[2]", "", OUT("?")),
+    FACT("StatelessIf", BRANCHES, "[];[2]", "", OUT("?")),
+    FACT("StatelessIf", BRANCHES ",\"output_shapes\":{\"list\":{\"shape\":[]}}", "[];[2]", "", OUT("?")),
+    FACT("StatelessIf", BRANCHES ",\"output_shapes\":{}", "[];[2]", "", OUT("?")),
+    FACT("StatelessIf", BRANCHES ",\"output_shapes\":{\"list\":{\"shape\":[[3]]}}", "[];[2]", "", OUT("[3]")),
+    FACT("StatelessIf", BRANCHES ",\"output_shapes\":{\"list\":{\"shape\":[[3],[3]]}}", "[];[2]", "",
+         ERROR("`output_shapes` must be the same length as num outputs (2 vs. 1)")),
 
     FACT("Fill", F, "[2];[]", "\"0\":" INTS(2, "3,-1"), ERROR("Fill dimensions must be >= 0")),
     FACT("Fill", F, "[2];[1]", "", ERROR("Shape must be rank 0 but is rank 1")),

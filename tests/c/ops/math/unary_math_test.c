@@ -156,6 +156,9 @@ TEST(gradient_ops) {
            "The two arguments to a cwise op must have same number of elements, got 2 and 3");
   op_fails("TanhGrad[T=float]", "float[2] 0; float[2,1] 0", CODE_INVALID_ARGUMENT,
            "must have the same size and shape");
+  /* It shares its kernel with ReciprocalGrad. */
+  op_fails("InvGrad[T=float]", "float[2] 0; float[2,1] 0", CODE_INVALID_ARGUMENT,
+           "Inputs to operation n of type InvGrad must have the same size and shape");
 }
 
 TEST(gradient_ops_work_in_place_of_either_input) {
