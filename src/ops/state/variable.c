@@ -128,10 +128,7 @@ static bool assign_variable(KernelContext *context, Status *status) {
   Variable *variable;
   const Tensor *value = context->inputs[1];
   TRY(tensor_variable(context->inputs[0], &variable, status));
-  if (variable->dtype != value->dtype) {
-    return status_invalid(status, "Trying to assign variable with wrong dtype. Expected %s got %s",
-                          dtype_name(variable->dtype), dtype_name(value->dtype));
-  }
+  TRY(variable_check_dtype("assign", variable->dtype, value->dtype, status));
   if (((const AssignState *)context->state)->validate_shape)
     TRY(check_assigned_shape(variable, value, status));
   return tensor_assign(&variable->value, value, status);

@@ -8,8 +8,9 @@ static const ResourceHandle *handle_of(const KernelContext *context, int i) {
 
 const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
 
-static bool refuse_dtype(DataType expected, DataType got, Status *status) {
-  return status_invalid(status, "Trying to read variable with wrong dtype. Expected %s got %s",
+bool variable_check_dtype(const char *action, DataType expected, DataType got, Status *status) {
+  return expected == got ||
+         status_invalid(status, "Trying to %s variable with wrong dtype. Expected %s got %s", action,
                         dtype_name(expected), dtype_name(got));
 }
 
@@ -24,7 +25,7 @@ bool initialized_variable(const KernelContext *context, int i, DataType dtype, V
                       "uninitialized.",
                       variable_name(context, i), container[0] != '\0' ? container : "localhost");
   }
-  return (*variable)->dtype == dtype || refuse_dtype(dtype, (*variable)->dtype, status);
+  return variable_check_dtype("read", dtype, (*variable)->dtype, status);
 }
 
 bool changed_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
@@ -62,7 +63,7 @@ bool variable_shape_of_dtype(InferenceContext *c, ShapeHandle *shape, Status *st
   TRY(variable_shape_and_type(c, 0, &known, status));
   TRY(node_attr_type(c->node, "dtype", &dtype, status));
   *shape = known.shape;
-  return known.dtype == DT_INVALID || known.dtype == dtype || refuse_dtype(known.dtype, dtype, status);
+  return known.dtype == DT_INVALID || variable_check_dtype("read", known.dtype, dtype, status);
 }
 
 bool shape_assign_variable(InferenceContext *c, Status *status) {

@@ -14,6 +14,9 @@ MUST_CHECK bool changed_variable(const KernelContext *context, int i, DataType d
                                  Status *status);
 /* Ends such an op: output 0 is the reference of input 0. */
 MUST_CHECK bool variable_changed(KernelContext *context, Status *status);
+/* INVALID_ARGUMENT "Trying to read variable with wrong dtype. Expected float got double" unless the dtypes
+ * are equal; `action` is "read" or "assign". */
+MUST_CHECK bool variable_check_dtype(const char *action, DataType expected, DataType got, Status *status);
 /* The variable's name, for messages. */
 const char *variable_name(const KernelContext *context, int i);
 /* A whole kernel: whether the variable of input 0 is initialised. */
