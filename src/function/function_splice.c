@@ -71,11 +71,9 @@ static NodeOutput resolve(const Splice *s, const Node *src, int index) {
   return (NodeOutput){s->at[src->id].node, index};
 }
 
-static int64_t num_sources(const Node *node) { return (int64_t)node->num_inputs + node->num_control_inputs; }
-
-/* Source `i` of a node: data inputs first. NULL for an input that is not connected. */
+/* The source of incoming edge `i`; NULL for an unconnected input. */
 static const Node *source(const Node *node, int64_t i) {
-  const Edge *edge = i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
+  const Edge *edge = node_in_edge(node, i);
   return edge ? edge->src : NULL;
 }
 
@@ -138,7 +136,7 @@ static void mark_needed(Splice *s) {
     need(s, body->control_ret_nodes[i], &top);
   while (top > 0) {
     const Node *node = graph_node(body->graph, s->at[--top].stacked);
-    for (int64_t i = 0; i < num_sources(node); i++) need(s, source(node, i), &top);
+    for (int64_t i = 0; i < node_num_in_edges(node); i++) need(s, source(node, i), &top);
   }
 }
 
@@ -166,7 +164,7 @@ static bool visit(Splice *s, const Node *root) {
   while (top > 0) {
     int32_t id = s->at[top - 1].stacked;
     const Node *node = graph_node(s->body->graph, id), *child = NULL;
-    while (!child && s->at[id].sources < num_sources(node)) {
+    while (!child && s->at[id].sources < node_num_in_edges(node)) {
       const Node *from = source(node, s->at[id].sources++);
       if (!from || s->at[from->id].arg > 0 || s->at[from->id].reused || s->at[from->id].state == DONE)
         continue;

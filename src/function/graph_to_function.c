@@ -186,9 +186,8 @@ static bool reach_body(Builder *b) {
     stack[top++] = node;
     while (top > 0) {
       Node *next = stack[--top];
-      for (int64_t k = 0; k < next->num_inputs + next->num_control_inputs; k++) {
-        const Edge *edge =
-            k < next->num_inputs ? next->inputs[k] : next->control_inputs[k - next->num_inputs];
+      for (int64_t k = 0; k < node_num_in_edges(next); k++) {
+        const Edge *edge = node_in_edge(next, k);
         if (!edge || b->in_body[edge->src->id]) continue;
         bool stop = edge_is_control(edge) ? b->first_input[edge->src->id] > 0
                                           : find_input(b, (NodeOutput){edge->src, edge->src_output}) >= 0;

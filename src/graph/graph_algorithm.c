@@ -53,13 +53,9 @@ static bool is_fed(const FedSet *set, const Edge *edge) {
   return bsearch(&key, set->outputs, (size_t)set->count, sizeof key, compare_outputs) != NULL;
 }
 
-/* --- incoming edges: data and control in one numbering --- */
-
-static int64_t num_edges_into(const Node *node) { return node->num_inputs + node->num_control_inputs; }
-
-/* NULL for an unconnected input and for a fed value. */
-static const Edge *edge_into(const Node *node, int64_t i, const FedSet *fed) {
-  const Edge *edge = i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
+/* node_in_edge without edges of fed outputs. */
+static const Edge *unfed_edge(const Node *node, int64_t i, const FedSet *fed) {
+  const Edge *edge = node_in_edge(node, i);
   return edge && !is_fed(fed, edge) ? edge : NULL;
 }
 
@@ -78,8 +74,8 @@ static bool reverse_reachable(const Graph *graph, Node *const *roots, int64_t nu
   }
   while (depth > 0) {
     const Node *node = stack[--depth];
-    for (int64_t i = 0; i < num_edges_into(node); i++) {
-      const Edge *edge = edge_into(node, i, fed);
+    for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+      const Edge *edge = unfed_edge(node, i, fed);
       if (!edge || set->member[edge->src->id]) continue;
       set->member[edge->src->id] = 1;
       stack[depth++] = edge->src;
@@ -128,8 +124,8 @@ static bool start_sort(Sort *sort, Status *status) {
     sort->pending[id] = -1;
     if (!is_member(sort, node)) continue;
     int64_t pending = 0;
-    for (int64_t i = 0; i < num_edges_into(node); i++) {
-      const Edge *edge = edge_into(node, i, &sort->fed);
+    for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+      const Edge *edge = unfed_edge(node, i, &sort->fed);
       pending += is_in_order(edge) && is_member(sort, edge->src);
     }
     sort->pending[id] = pending;
@@ -147,8 +143,8 @@ static bool report_cycle(const Sort *sort, int64_t left, Status *status) {
   }
   for (int64_t step = 0; step < left; step++) {
     const Node *before = NULL;
-    for (int64_t i = 0; i < num_edges_into(node) && !before; i++) {
-      const Edge *edge = edge_into(node, i, &sort->fed);
+    for (int64_t i = 0; i < node_num_in_edges(node) && !before; i++) {
+      const Edge *edge = unfed_edge(node, i, &sort->fed);
       if (is_in_order(edge) && sort->pending[edge->src->id] > 0) before = edge->src;
     }
     node = before;

@@ -142,18 +142,10 @@ static bool passes_over(const Folder *f, const Edge *edge) {
   return edge_is_control(edge) ? f->state[edge->src->id] != NOT_CONSTANT : f->passable[edge->src->id];
 }
 
-static const Edge *edge_into(const Node *node, int64_t i) {
-  return i < node->num_inputs ? node->inputs[i] : node->control_inputs[i - node->num_inputs];
-}
-
-static int64_t num_edges_into(const Node *node) {
-  return node->num_inputs + (int64_t)node->num_control_inputs;
-}
-
 static void find_waits(Folder *f, const Node *node) {
   Waits *waits = &f->waits[node->id];
-  for (int64_t i = 0; i < num_edges_into(node); i++) {
-    const Edge *edge = edge_into(node, i);
+  for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+    const Edge *edge = node_in_edge(node, i);
     if (!edge) continue;
     if (passes_over(f, edge)) {
       add_waits(waits, &f->waits[edge->src->id], node);
@@ -205,8 +197,8 @@ typedef struct GateStack {
 
 /* Pushes the missing gates that the gate of `node` depends on. */
 static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
-  for (int64_t i = 0; i < num_edges_into(node); i++) {
-    const Edge *edge = edge_into(node, i);
+  for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+    const Edge *edge = node_in_edge(node, i);
     int32_t gate = edge && passes_over(f, edge) ? f->waits[edge->src->id].gate_of : 0;
     if (gate == 0 || f->gates[gate]) continue;
     if (!mem_grow((void **)&stack->ids, &stack->capacity, stack->depth + 1, sizeof *stack->ids))
@@ -227,8 +219,8 @@ static bool add_gate(Folder *f, const Node *node) {
   Node *gate;
   TRY(optimizer_add_no_op(f->graph, graph_new_free_name(f->graph, node->name), node->def->device, &gate,
                           f->status));
-  for (int64_t i = 0; i < num_edges_into(node); i++) {
-    const Edge *edge = edge_into(node, i);
+  for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+    const Edge *edge = node_in_edge(node, i);
     if (!edge) continue;
     TRY(passes_over(f, edge) ? wait_for(f, &f->waits[edge->src->id], gate)
                              : optimizer_control(f->graph, edge->src, gate, f->status));
