@@ -7,8 +7,6 @@
 #include "base/string_map.h"
 #include "proto/proto_internal.h"
 
-enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
-
 /* Graphs are repetitive: names of ops, keys, whole attrs, and inputs that name the previous node. A recently
  * parsed element is shared instead of parsed again. Each slot has one candidate, which is compared by its
  * bytes in the input. */
@@ -63,21 +61,6 @@ static bool read_length(Reader *reader, const uint8_t **cursor, const uint8_t *e
   return true;
 }
 
-static int wire_type_of(ProtobufCType type) {
-  switch (type) {
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT: return WIRE_32BIT;
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE: return WIRE_64BIT;
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE: return WIRE_LENGTH;
-    default: return WIRE_VARINT;
-  }
-}
-
 /* Reads a number of wire type `wire` into the element at `to`. */
 static bool read_number(Reader *reader, const Field *field, int wire, const uint8_t **cursor,
                         const uint8_t *end, void *to) {
@@ -103,7 +86,7 @@ static bool read_number(Reader *reader, const Field *field, int wire, const uint
 
 static bool read_packed(Reader *reader, const Field *field, const uint8_t *p, const uint8_t *end,
                         ProtoMessage *message) {
-  int wire = wire_type_of(field->type);
+  int wire = field_wire_type(field);
   size_t bytes = (size_t)(end - p), added = 0, size = field_element_size(field);
   if (wire == WIRE_VARINT) {
     for (const uint8_t *q = p; q < end; q++) added += *q < 0x80;
@@ -240,7 +223,7 @@ static bool read_field(Reader *reader, const Field *field, int wire, const uint8
                        const uint8_t *end, int depth, ProtoMessage *message) {
   size_t length = 0;
   if (wire == WIRE_LENGTH) TRY(read_length(reader, cursor, end, &length));
-  bool delimited = wire_type_of(field->type) == WIRE_LENGTH;
+  bool delimited = field_wire_type(field) == WIRE_LENGTH;
   const uint8_t *start = *cursor;
   *cursor += length;
   if (wire == WIRE_LENGTH && !delimited) return read_packed(reader, field, start, *cursor, message);
@@ -271,7 +254,7 @@ static bool read_message(Reader *reader, const uint8_t *p, const uint8_t *end, i
     int wire = (int)(tag & 7);
     if (!field || field->id != id) field = protobuf_c_message_descriptor_get_field(descriptor, id);
     bool known =
-        field && (wire == wire_type_of(field->type) || (wire == WIRE_LENGTH && field_is_repeated(field)));
+        field && (wire == field_wire_type(field) || (wire == WIRE_LENGTH && field_is_repeated(field)));
     if (!known) {
       TRY(keep_unknown(reader, id, wire, &p, end, message));
       continue;

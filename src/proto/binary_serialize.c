@@ -6,8 +6,6 @@
 #include "base/alloc.h"
 #include "proto/proto_internal.h"
 
-enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
-
 static int varint_size(uint64_t value) {
   int size = 1;
   for (; value >= 0x80; value >>= 7) size++;
@@ -32,21 +30,6 @@ static uint64_t varint_value(const Field *field, const void *element) {
     case PROTOBUF_C_TYPE_INT64:
     case PROTOBUF_C_TYPE_UINT64: return *(const uint64_t *)element;
     default: return (uint64_t)(int64_t) * (const int32_t *)element;
-  }
-}
-
-static int wire_type_of(const Field *field) {
-  switch (field->type) {
-    case PROTOBUF_C_TYPE_SFIXED32:
-    case PROTOBUF_C_TYPE_FIXED32:
-    case PROTOBUF_C_TYPE_FLOAT: return WIRE_32BIT;
-    case PROTOBUF_C_TYPE_SFIXED64:
-    case PROTOBUF_C_TYPE_FIXED64:
-    case PROTOBUF_C_TYPE_DOUBLE: return WIRE_64BIT;
-    case PROTOBUF_C_TYPE_STRING:
-    case PROTOBUF_C_TYPE_BYTES:
-    case PROTOBUF_C_TYPE_MESSAGE: return WIRE_LENGTH;
-    default: return WIRE_VARINT;
   }
 }
 
@@ -76,7 +59,7 @@ static bool message_size(const ProtoMessage *message, int depth, int64_t *size);
 
 /* The size of an element with its tag or, inside a packed field, without. */
 static bool element_size(const Field *field, const void *element, bool packed, int depth, int64_t *size) {
-  int wire = wire_type_of(field);
+  int wire = field_wire_type(field);
   int64_t length = 0;
   if (wire != WIRE_LENGTH) {
     *size = number_size(field, wire, element) + (packed ? 0 : tag_size(field));
@@ -146,7 +129,7 @@ static uint8_t *write_bytes(uint8_t *end, const void *bytes, size_t length) {
 static uint8_t *write_message(uint8_t *end, const ProtoMessage *message);
 
 static uint8_t *write_element(uint8_t *end, const Field *field, const void *element, bool packed) {
-  int wire = wire_type_of(field);
+  int wire = field_wire_type(field);
   if (wire == WIRE_VARINT) {
     end = write_varint(end, varint_value(field, element));
   } else if (wire != WIRE_LENGTH) {

@@ -39,6 +39,24 @@ static inline bool field_is_map(const Field *field) {
          descriptor_is_map_entry(field_message(field));
 }
 
+/* The wire types of the binary format. */
+enum { WIRE_VARINT = 0, WIRE_64BIT = 1, WIRE_LENGTH = 2, WIRE_32BIT = 5 };
+
+static inline int field_wire_type(const Field *field) {
+  switch (field->type) {
+    case PROTOBUF_C_TYPE_SFIXED32:
+    case PROTOBUF_C_TYPE_FIXED32:
+    case PROTOBUF_C_TYPE_FLOAT: return WIRE_32BIT;
+    case PROTOBUF_C_TYPE_SFIXED64:
+    case PROTOBUF_C_TYPE_FIXED64:
+    case PROTOBUF_C_TYPE_DOUBLE: return WIRE_64BIT;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE: return WIRE_LENGTH;
+    default: return WIRE_VARINT;
+  }
+}
+
 /* The size of an element in memory. */
 size_t field_element_size(const Field *field);
 /* Whether the field must be written: a repeated field with elements, the oneof's set field, an existing
