@@ -5,10 +5,9 @@
 #include "checkpoint/slice_file.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/io/saved_slice.h"
 
 /* --- the inputs that saving and restoring share: prefix, names, slices --- */
-
-static Str string_at(const Tensor *tensor, int64_t i) { return tstring_view(&tensor_strings(tensor)[i]); }
 
 static bool check_inputs(const KernelContext *context, bool saves, Status *status) {
   const Tensor *prefix = context->inputs[0], *names = context->inputs[1], *slices = context->inputs[2];
@@ -57,20 +56,12 @@ static bool save_shape(InferenceContext *c, Status *status) {
 
 static bool save_tensor(BundleWriter *writer, Str name, Str slice_text, const Tensor *tensor,
                         Status *status) {
-  Shape shape = {0}, part = {0};
+  Shape whole = {0};
   TensorSlice slice;
   if (slice_text.length == 0) return bundle_writer_add(writer, name, tensor, status);
-  bool ok = slice_parse(slice_text, &shape, &slice, &part, status);
-  if (ok && !shape_equal(&part, &tensor->shape)) {
-    char text[SHAPE_TEXT_CAPACITY];
-    ok = status_invalid(status,
-                        "Slice in shape_and_slice specification does not match the shape of the tensor to  "
-                        "save: %.*s, tensor: %s",
-                        (int)slice_text.length, slice_text.data, shape_text(&tensor->shape, text));
-  }
-  ok = ok && bundle_writer_add_slice(writer, name, &shape, &slice, tensor, status);
-  shape_clear(&shape);
-  shape_clear(&part);
+  bool ok = saved_slice_parse(slice_text, tensor, &whole, &slice, status) &&
+            bundle_writer_add_slice(writer, name, &whole, &slice, tensor, status);
+  shape_clear(&whole);
   return ok;
 }
 
@@ -78,10 +69,10 @@ static bool save(KernelContext *context, Status *status) {
   BundleWriter *writer;
   bool ok = false;
   TRY(check_inputs(context, true, status));
-  TRY(bundle_writer_new(string_at(context->inputs[0], 0), &writer, status));
+  TRY(bundle_writer_new(saved_string(context->inputs[0], 0), &writer, status));
   for (int i = 3; i < context->num_inputs; i++) {
-    TRY_DONE(save_tensor(writer, string_at(context->inputs[1], i - 3), string_at(context->inputs[2], i - 3),
-                         context->inputs[i], status));
+    TRY_DONE(save_tensor(writer, saved_string(context->inputs[1], i - 3),
+                         saved_string(context->inputs[2], i - 3), context->inputs[i], status));
   }
   ok = bundle_writer_finish(writer, status);
 done:
@@ -126,7 +117,7 @@ static bool restore_slice(BundleReader *reader, Str name, Str slice_text, const 
 }
 
 static bool restore_tensor(KernelContext *context, BundleReader *reader, int i, Status *status) {
-  Str name = string_at(context->inputs[1], i), slice = string_at(context->inputs[2], i);
+  Str name = saved_string(context->inputs[1], i), slice = saved_string(context->inputs[2], i);
   Shape stored = {0};
   DataType dtype;
   Tensor tensor = {0};
@@ -144,11 +135,11 @@ static bool restore(KernelContext *context, Status *status) {
   BundleReader *reader;
   bool ok = false;
   TRY(check_inputs(context, false, status));
-  Str prefix = string_at(context->inputs[0], 0);
+  Str prefix = saved_string(context->inputs[0], 0);
   if (!bundle_exists(prefix)) {
     /* It may be a checkpoint of version 1, because old graphs are saved again with this op. */
     for (int i = 0; i < context->num_outputs; i++) {
-      TRY(slice_file_restore(prefix, string_at(context->inputs[1], i), string_at(context->inputs[2], i),
+      TRY(slice_file_restore(prefix, saved_string(context->inputs[1], i), saved_string(context->inputs[2], i),
                              context->output_types[i], &context->outputs[i], status));
     }
     return true;
@@ -169,7 +160,7 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   bool known = slices && tensor_is_vector(slices) && tensor_num_elements(slices) == c->num_outputs;
   for (int i = 0; i < c->num_outputs; i++) {
     ShapeHandle made = shape_unknown(c), out;
-    Str text = known ? string_at(slices, i) : (Str){"", 0};
+    Str text = known ? saved_string(slices, i) : (Str){"", 0};
     if (text.length > 0) {
       Shape shape = {0}, part = {0};
       TensorSlice slice;
@@ -244,9 +235,9 @@ static bool merge(KernelContext *context, Status *status) {
   Buffer *memory = kernel_scratch(context, (count + 1) * (int64_t)sizeof(Str), status);
   if (!memory) return false;
   Str *prefixes = memory->data;
-  for (int64_t i = 0; i < count; i++) prefixes[i] = string_at(inputs, i);
-  bool ok = bundle_merge(prefixes, count, state->allow_missing_files, string_at(destination, 0), status);
-  if (ok && state->delete_old_dirs) delete_directories(prefixes, count, string_at(destination, 0));
+  for (int64_t i = 0; i < count; i++) prefixes[i] = saved_string(inputs, i);
+  bool ok = bundle_merge(prefixes, count, state->allow_missing_files, saved_string(destination, 0), status);
+  if (ok && state->delete_old_dirs) delete_directories(prefixes, count, saved_string(destination, 0));
   buffer_unref(memory);
   return ok;
 }
@@ -284,7 +275,7 @@ static bool scalar_inputs(const KernelContext *context, const char *const *names
 static bool set_name(KernelContext *context, const char *suffix, Status *status) {
   StrBuf name = {0};
   Tensor *out;
-  Str base = string_at(context->inputs[0], 0);
+  Str base = saved_string(context->inputs[0], 0);
   strbuf_append_bytes(&name, base.data, base.length);
   strbuf_append(&name, suffix);
   bool ok = strbuf_ok(&name, status) && kernel_allocate_output_dims(context, 0, 0, NULL, &out, status) &&

@@ -1,30 +1,21 @@
 /* Checkpoints of version 1. New graphs use SaveV2 and RestoreV2 (ops/io/save_restore.c). */
 #include "checkpoint/slice_file.h"
 #include "op/op_registry.h"
-
-static Str string_at(const Tensor *tensor, int64_t i) { return tstring_view(&tensor_strings(tensor)[i]); }
+#include "ops/io/saved_slice.h"
 
 /* --- saving --- */
 
 static bool add_tensor(SliceFileWriter *writer, Str name, Str slice_text, const Tensor *tensor,
                        Status *status) {
-  Shape shape = {0}, part = {0};
+  Shape whole = {0};
   TensorSlice slice;
   if (slice_text.length == 0) {
     slice_full(tensor->shape.rank, &slice);
     return slice_file_writer_add(writer, name, &tensor->shape, &slice, tensor, status);
   }
-  bool ok = slice_parse(slice_text, &shape, &slice, &part, status);
-  if (ok && !shape_equal(&part, &tensor->shape)) {
-    char text[SHAPE_TEXT_CAPACITY];
-    ok = status_invalid(status,
-                        "Slice in shape_and_slice specification does not match the shape of the tensor to  "
-                        "save: %.*s, tensor: %s",
-                        (int)slice_text.length, slice_text.data, shape_text(&tensor->shape, text));
-  }
-  ok = ok && slice_file_writer_add(writer, name, &shape, &slice, tensor, status);
-  shape_clear(&shape);
-  shape_clear(&part);
+  bool ok = saved_slice_parse(slice_text, tensor, &whole, &slice, status) &&
+            slice_file_writer_add(writer, name, &whole, &slice, tensor, status);
+  shape_clear(&whole);
   return ok;
 }
 
@@ -56,10 +47,11 @@ static bool save_tensors(KernelContext *context, int fixed, Status *status) {
   SliceFileWriter *writer = slice_file_writer_new();
   if (!writer) return status_oom(status, "a checkpoint");
   for (int i = fixed; i < context->num_inputs; i++) {
-    Str slice = fixed == 3 ? string_at(context->inputs[2], i - fixed) : (Str){"", 0};
-    TRY_DONE(add_tensor(writer, string_at(context->inputs[1], i - fixed), slice, context->inputs[i], status));
+    Str slice = fixed == 3 ? saved_string(context->inputs[2], i - fixed) : (Str){"", 0};
+    TRY_DONE(
+        add_tensor(writer, saved_string(context->inputs[1], i - fixed), slice, context->inputs[i], status));
   }
-  ok = slice_file_writer_finish(writer, string_at(context->inputs[0], 0), status);
+  ok = slice_file_writer_finish(writer, saved_string(context->inputs[0], 0), status);
 done:
   slice_file_writer_free(writer);
   return ok;
@@ -115,8 +107,8 @@ static bool restore(KernelContext *context, Status *status) {
                             names[i], (long long)count);
     }
   }
-  Str slice = context->num_inputs > 2 ? string_at(context->inputs[2], 0) : (Str){"", 0};
-  return slice_file_restore(string_at(context->inputs[0], 0), string_at(context->inputs[1], 0), slice,
+  Str slice = context->num_inputs > 2 ? saved_string(context->inputs[2], 0) : (Str){"", 0};
+  return slice_file_restore(saved_string(context->inputs[0], 0), saved_string(context->inputs[1], 0), slice,
                             context->output_types[0], &context->outputs[0], status);
 }
 
@@ -125,10 +117,10 @@ static bool restore_shape(InferenceContext *c, Status *status) {
   for (int i = 0; i < c->num_inputs; i++) TRY(shape_with_rank(c, shape_input(c, i), 0, &unused, status));
   const Tensor *text = c->num_inputs > 2 ? shape_input_tensor(c, 2) : NULL;
   ShapeHandle made = shape_unknown(c);
-  if (text && tensor_num_elements(text) == 1 && string_at(text, 0).length > 0) {
+  if (text && tensor_num_elements(text) == 1 && saved_string(text, 0).length > 0) {
     Shape shape = {0}, part = {0};
     TensorSlice slice;
-    bool ok = slice_parse(string_at(text, 0), &shape, &slice, &part, status);
+    bool ok = slice_parse(saved_string(text, 0), &shape, &slice, &part, status);
     if (ok) made = shape_of_tensor_shape(c, &part);
     shape_clear(&shape);
     shape_clear(&part);
