@@ -131,8 +131,8 @@ MUST_CHECK bool graph_find_edge(Graph *graph, int64_t id, Edge **edge, Status *s
 MUST_CHECK bool graph_build_name_index(const Graph *graph, StringMap *index, Status *status);
 /* The edge into data input `i`, or NULL. */
 static inline Edge *node_input_edge(const Node *node, int i) { return node->inputs[i]; }
-/* All incoming edges in one numbering: the data inputs, NULL for unconnected ones, then the control inputs.
- */
+/* All incoming edges in one numbering: the data inputs, NULL for unconnected ones, then the control
+ * inputs. */
 static inline int64_t node_num_in_edges(const Node *node) {
   return (int64_t)node->num_inputs + node->num_control_inputs;
 }

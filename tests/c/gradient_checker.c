@@ -12,7 +12,7 @@
 
 enum { MAX_VALUES = 32, MAX_OP_TEXT = 512 };
 
-/* How differences are taken, and how near gradients must be to them. */
+/* The step of differences, and the tolerances. */
 typedef struct Precision {
   double step, tolerance;
 } Precision;
@@ -24,8 +24,8 @@ static bool has_gradient(DataType type) {
 }
 static bool is_single(DataType type) { return type == DT_FLOAT || type == DT_COMPLEX64; }
 
-/* Values that are fed, what they lead to, and the derivative of the real part of the sum of conj(dys) * ys by
- * each x that is floating or complex. */
+/* Fed values, outputs, and the derivative of the real part of the sum of conj(dys) * ys by each x that is
+ * floating or complex. */
 typedef struct Setup {
   Graph *graph;
   Session *session;
@@ -35,7 +35,7 @@ typedef struct Setup {
   NodeOutput ys[MAX_VALUES], dys[MAX_VALUES], xs[MAX_VALUES], dxs[MAX_VALUES];
   Tensor weights[MAX_VALUES]; /* of the dys */
   int num_ys, num_xs;
-  int x_feed[MAX_VALUES]; /* which feed an x is */
+  int x_feed[MAX_VALUES]; /* the feed of each x */
 } Setup;
 
 static bool add_placeholder(Setup *s, const Tensor *value, bool known_shape, NodeOutput *output,
@@ -74,7 +74,7 @@ static bool run(Setup *s, const NodeOutput *fetches, int num_fetches, Tensor *re
                      status);
 }
 
-/* A step behind a feed: what is fed cannot be fetched, and a gradient may be dy itself. */
+/* An Identity of a feed, because a fed output cannot be fetched, and a gradient may be dy itself. */
 static bool add_identity(Setup *s, NodeOutput from, NodeOutput *output, Status *status) {
   char name[32];
   snprintf(name, sizeof name, "p%lld", (long long)graph_num_node_ids(s->graph));
@@ -87,8 +87,8 @@ static bool add_identity(Setup *s, NodeOutput from, NodeOutput *output, Status *
   return ok;
 }
 
-/* Placeholders for dys and the gradients. The dys become feeds of the run too, and xs when `and_dys`. They
- * are `dys`, or made-up weights, or ones. */
+/* Placeholders for dys and the gradients. The dys become feeds of the run too, and xs with `and_dys`. They
+ * are `dys`, generated weights, or ones. */
 static bool differentiate(Setup *s, const Tensor *dys, bool ones, bool known_shape, bool and_dys,
                           Status *status) {
   Tensor ys[MAX_VALUES] = {0};
@@ -119,7 +119,7 @@ static bool add_op(Setup *s, const NodeDef *def, int num_inputs, Status *status)
   return (s->session = session_new(s->graph, status)) != NULL;
 }
 
-/* Writes a shorter word over each `from`. */
+/* Replaces each `from` by a shorter word. */
 static void shorten(char *text, const char *from, const char *to) {
   for (char *p; (p = strstr(text, from));) {
     memcpy(p, to, strlen(to));
@@ -127,7 +127,7 @@ static void shorten(char *text, const char *from, const char *to) {
   }
 }
 
-/* The same numbers in half the bits. */
+/* The same numbers in half the precision. */
 static bool narrow(const Tensor *wide, Tensor *single, Status *status) {
   TRY(tensor_allocate(single, wide->dtype == DT_DOUBLE ? DT_FLOAT : DT_COMPLEX64, &wide->shape, NULL,
                       status));
@@ -177,8 +177,8 @@ static void drop(Setup *s) {
   graph_free(s->graph);
 }
 
-/* The real part of the sum of conj(dys) * ys: TensorFlow's gradient of a complex x holds its derivatives by
- * the two parts of x. */
+/* The real part of the sum of conj(dys) * ys, because TensorFlow's gradient of a complex x holds its
+ * derivatives by the two parts of x. */
 static bool weighted(Setup *s, double *total, Status *status) {
   Tensor ys[MAX_VALUES] = {0};
   bool ok = run(s, s->ys, s->num_ys, ys, status);
@@ -194,7 +194,7 @@ static bool weighted(Setup *s, double *total, Status *status) {
   return ok;
 }
 
-/* The gradients that there are, by x; of others the tensor stays empty. */
+/* The existing gradients, by x; for others the tensor stays empty. */
 static bool gradients(Setup *s, Tensor *dxs, Status *status) {
   NodeOutput fetches[MAX_VALUES];
   Tensor results[MAX_VALUES] = {0};
@@ -210,8 +210,8 @@ static bool gradients(Setup *s, Tensor *dxs, Status *status) {
   return true;
 }
 
-/* (f(x + h) - f(x - h)) / 2h by the real or the imaginary part of element `k`. The step is what the dtype
- * makes of it. */
+/* (f(x + h) - f(x - h)) / 2h by the real or the imaginary part of element `k`. The step is rounded to the
+ * dtype. */
 static bool difference(Setup *s, Tensor *x, int64_t k, bool imaginary, double step, double *result,
                        Status *status) {
   double real = tensor_get(x, k), other = tensor_get_imaginary(x, k), at[2], f[2];
@@ -228,7 +228,7 @@ static bool difference(Setup *s, Tensor *x, int64_t k, bool imaginary, double st
   return true;
 }
 
-/* One x: each element's derivative against the central difference. */
+/* One x: compares each element's derivative with the central difference. */
 static bool check_x(Setup *s, int i, const Tensor *dx) {
   Status status;
   status_init(&status);
@@ -259,8 +259,7 @@ static bool check_differences(Setup *s) {
   return ok;
 }
 
-/* From y = f(x) and dx = g(x, dy) to the question whether the gradient of dx with respect to x and dy is
- * right. */
+/* Continues from y = f(x) and dx = g(x, dy): checks the gradient of dx with respect to x and dy. */
 static bool check_second(Setup *s, bool known_shape) {
   Status status;
   status_init(&status);
@@ -273,7 +272,7 @@ static bool check_second(Setup *s, bool known_shape) {
   return CHECK_OK(differentiate(s, NULL, false, known_shape, false, &status), status) && check_differences(s);
 }
 
-/* The float graph's gradients against those of the double graph. */
+/* Compares the float graph's gradients with those of the double graph. */
 static bool check_float(Setup *wide, const char *op, const char *inputs, bool known_shape) {
   Status status;
   status_init(&status);

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 
-/* AddressSanitizer asks this function for its options. A refused allocation is a case that tests provoke. */
+/* AddressSanitizer calls this function for its options. Tests provoke refused allocations. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
   return "allocator_may_return_null=1:detect_stack_use_after_return=1:strict_string_checks=1";
@@ -18,7 +18,7 @@ const char *__tsan_default_options(void) { return "allocator_may_return_null=1:s
 __attribute__((visibility("default"))) const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
 
-/* A runaway loop of failing checks must not bury the first ones. */
+/* An endless loop of failing checks must not hide the first ones. */
 enum { MAX_REPORTS_PER_TEST = 20, MAX_STATUS_CHARS = 600, MAX_EXCEPT = 8 };
 
 static TestCase *first_test, **last_test = &first_test;

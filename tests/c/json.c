@@ -80,7 +80,7 @@ static bool read_escape(Reader *r, char **out) {
   return true;
 }
 
-/* The text behind the opening quote. An escape is never shorter than what it stands for. */
+/* The text after the opening quote. An escape is never shorter than its decoded form. */
 static bool read_string(Reader *r, char **string) {
   const char *close = r->at;
   while (close < r->end && *close != '"') close += *close == '\\' ? 2 : 1;

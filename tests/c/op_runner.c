@@ -13,8 +13,8 @@
 #include "runtime/thread_pool.h"
 #include "shortage.h"
 
-/* The registry is filled before and emptied after every test, so that ops parsed on the way do not look like
- * leaks; nor do threads that were started. */
+/* The registry is filled before and emptied after every test, so that ops parsed in it do not look like
+ * leaks; likewise the threads. */
 BEFORE_EACH() {
   Status status;
   status_init(&status);
@@ -298,8 +298,7 @@ bool op_add_node(Graph *graph, const char *name, const char *op, const NodeOutpu
   return ok;
 }
 
-/* The call again and again, each time with less memory than it takes. `expected` NULL: it fails in any
- * case. */
+/* Repeats the call, each time with less memory than it needs. `expected` NULL: it fails in any case. */
 static void run_short_of_memory(const char *op, const char *inputs, const Tensor *expected, int count,
                                 double tolerance) {
   Shortage shortage = {.what = op, .most = 16};

@@ -26,7 +26,7 @@ int shape_facts_parse(InferenceContext *c, const char *text, ShapeHandle shapes[
 
 /* --- comparing outputs --- */
 
-/* The next piece up to `separator`, without blanks around it; `rest` moves behind it. */
+/* The next piece up to `separator`, without surrounding blanks; `rest` advances past it. */
 static Str next_piece(Str *rest, char separator) {
   const char *found = rest->length == 0 ? NULL : memchr(rest->data, separator, rest->length);
   Str piece = {rest->data, !found ? rest->length : (size_t)(found - rest->data)};
@@ -160,8 +160,7 @@ static bool contains_string(const Json *array, const char *text) {
   return false;
 }
 
-/* Attributes that our op definitions lack are left out: the caller has seen that they have the value that
- * says nothing. */
+/* Attrs that our op definitions lack are omitted: the caller has checked that they have their default. */
 static bool make_node(const Json *fact, const OpDef *op_def, Arena *arena, NodeDef **node, Status *status) {
   *node = node_def_new(arena, "test", op_def->name);
   if (!*node) return status_oom(status, "a fact");
@@ -229,8 +228,8 @@ static bool match_handles(const InferenceContext *c, const Json *expected, StrBu
 
 /* --- one record --- */
 
-/* Whether an attr that our op definition lacks has the value of TensorFlow 2's default, so that it can be
- * left out. */
+/* Whether an attr that our op definition lacks has TensorFlow 2's default value, so that it can be
+ * omitted. */
 static bool can_leave_out(const Json *fact, const OpDef *op_def) {
   const Json *new_attrs = json_get(fact, "new_attrs");
   for (int i = 0; new_attrs && i < new_attrs->count; i++) {
@@ -239,7 +238,7 @@ static bool can_leave_out(const Json *fact, const OpDef *op_def) {
     const Json *value = json_get(json_get(fact, "attrs"), name);
     const Json *b = json_get(value, "b"), *type = json_get(value, "type");
     bool is_default = (strcmp(name, "incompatible_shape_error") == 0 && b && b->boolean) ||
-                      strcmp(name, "exponential_avg_factor") == 0 || /* no shape depends on it */
+                      strcmp(name, "exponential_avg_factor") == 0 || /* shapes do not depend on it */
                       (strcmp(name, "shape_type") == 0 && type && strcmp(type->string, "DT_INT32") == 0);
     if (!is_default) return false;
   }
@@ -276,7 +275,7 @@ static bool prepare(FactRun *run, const Json *fact, const Op *op, Arena *arena, 
   return true;
 }
 
-/* A record's text may begin with the code. */
+/* The text of a record may begin with the code. */
 static bool error_matches(const Status *error, const char *part, StrBuf *why) {
   StrBuf text = {0};
   strbuf_printf(&text, "%s: %s", code_name(error->code), error->message);
@@ -316,7 +315,7 @@ static bool try_once(const Json *fact, const Op *op, Shortage *shortage, StrBuf 
     shortage_begin(shortage);
     bool ok = shape_trial_run(&run->context, op, &status);
     shortage_end(shortage, ok, status.code);
-    /* Words may be missing from an error that is told short of memory; its code is right. */
+    /* An error reported without memory may lack words, but its code is correct. */
     holds = (!ok && shortage_is_on(shortage)) || judge(run, fact, ok, &status, why);
   } else {
     strbuf_append(why, !run ? "out of memory" : status.message);

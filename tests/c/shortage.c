@@ -14,7 +14,7 @@ bool shortage_is_thorough(void) {
 
 int64_t shortage_stride(int64_t n) { return shortage_is_thorough() ? 1 : 1 + n / 20; }
 
-/* The first round shows what stays from the first time, the second counts. */
+/* The first round shows the state that persists after the first call, the second counts requests. */
 static bool has_plenty(const Shortage *s) { return s->plenty < 2; }
 
 bool shortage_is_on(const Shortage *s) { return !has_plenty(s); }

@@ -1,7 +1,6 @@
-/* Sequences of calls of the C API: every byte of the input decides what is called next and with what. Handles
- * are used in any order and as often as it comes, also those of another graph, and operations that are begun
- * are not always ended; what TensorFlow says must not be done (using what was deleted, reading a tensor
- * behind its end) is left out. */
+/* Sequences of C API calls: every byte of the input decides the next call and its arguments. Handles are used
+ * in any order and repeatedly, also those of another graph, and operations are not always finished. Uses that
+ * TensorFlow forbids (of deleted objects, or reading a tensor after its end) are left out. */
 #include "tensorflow/c/c_api.h"
 
 #include <stdlib.h>
@@ -83,7 +82,7 @@ static TF_Operation *operation(Slots *s, TF_Graph *of) {
   return oper;
 }
 
-/* Indices are wrong now and then. */
+/* Indices are sometimes invalid. */
 static TF_Output output(Slots *s, TF_Graph *of) {
   TF_Operation *oper = operation(s, of);
   int count = oper ? TF_OperationNumOutputs(oper) : 0, index = choose(s, 8);
@@ -221,7 +220,7 @@ static void set_message_attr(Slots *s) {
   check(s);
 }
 
-/* A whole node in one call: sequences of single bytes would not often make one. */
+/* A whole node in one call, because sequences of single bytes would rarely make one. */
 static void add_simple_node(Slots *s) {
   static const char *const ops[] = {"Add",  "MatMul",  "Mul",   "Identity",
                                     "Tanh", "Reshape", "Shape", "ReadVariableOp"};
@@ -246,7 +245,7 @@ static void add_simple_node(Slots *s) {
   check(s);
 }
 
-/* --- calls: looking and changing --- */
+/* --- calls: queries and changes --- */
 
 static void look_at_operation(Slots *s) {
   TF_Operation *oper = operation(s, graph(s)), *others[MAX_ARGS];
@@ -405,7 +404,7 @@ static void import_graph(Slots *s) {
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
   if (buffer && options) {
     set_import_options(s, options, g);
-    s->has_loops = true; /* bytes may name any op */
+    s->has_loops = true; /* the bytes may name any op */
     TF_ImportGraphDefResults *results = TF_GraphImportGraphDefWithResults(g, buffer, options, s->status);
     check(s);
     FUZZ_CHECK((results != NULL) == (TF_GetCode(s->status) == TF_OK), "an import: %s", TF_Message(s->status));
@@ -557,7 +556,7 @@ static void end_all(Slots *s) {
   }
   for (int i = 0; i < NUM_GRAPHS; i++) {
     if (s->descs[i]) TF_FinishOperation(s->descs[i], s->status);
-    /* A graph may go before its session. */
+    /* A graph may be deleted before its session. */
     TF_DeleteGraph(s->graphs[i]);
     if (s->sessions[i]) TF_DeleteSession(s->sessions[i], s->status);
   }

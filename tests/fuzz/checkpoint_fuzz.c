@@ -46,7 +46,7 @@ static int read_entries(FuzzReader *reader, TableEntry *entries) {
   return count;
 }
 
-/* A BundleEntry with the checksum of the bytes that it names; the value itself when it is none. */
+/* A BundleEntry with the checksum of its bytes; the value itself if it is not a BundleEntry. */
 static Str with_checksum(Str value, Str data, Arena *arena) {
   Status status;
   status_init(&status);
@@ -67,7 +67,7 @@ static Str with_checksum(Str value, Str data, Arena *arena) {
   return fixed;
 }
 
-/* The key of the tensor's slice that a value of version 1 holds; `key` when it holds none. */
+/* The key of the slice in a value of version 1; `key` if the value has no slice. */
 static Str key_of_slice(Str key, Str value, Arena *arena) {
   Status status;
   status_init(&status);

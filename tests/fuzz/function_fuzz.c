@@ -9,7 +9,7 @@
 
 enum { MAX_ARGS = 8, MAX_CALLS = 4 };
 
-/* function_print_full loses nothing: what it writes is read back as a function that prints the same. */
+/* function_print_full is lossless: its text is parsed to a function that prints the same. */
 static void print_and_read(const FunctionDef *function, Arena *arena) {
   Status status;
   status_init(&status);
@@ -43,8 +43,8 @@ static void instantiate(const FunctionDef *function, const NodeDef *call) {
   strbuf_free(&text);
 }
 
-/* Placeholders for a call's inputs, of the types that the signature and the attrs give; lists are left
- * out. */
+/* Placeholders for a call's inputs, with the types given by the signature and the attrs; lists are
+ * left out. */
 static bool add_inputs(GraphDef *def, const OpDef *signature, NodeDef *call, Arena *arena, Status *status) {
   for (size_t i = 0; i < signature->n_input_arg && i < MAX_ARGS; i++) {
     const ArgDef *arg = signature->input_arg[i];
@@ -63,7 +63,7 @@ static bool add_inputs(GraphDef *def, const OpDef *signature, NodeDef *call, Are
   return true;
 }
 
-/* A node that calls the function, with attrs that the signature allows, as a rule. */
+/* A node that calls the function, usually with attrs that the signature allows. */
 static bool add_call(GraphDef *def, const FunctionDef *function, Arena *arena, Random *random,
                      Status *status) {
   const OpDef *signature = function->signature;

@@ -15,12 +15,11 @@
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
 
-/* Steps stay short because no tensor gets large: what is beyond these limits has to end as
- * RESOURCE_EXHAUSTED. An arena takes blocks of growing size, so the limit also ends graphs that grow beyond
- * half a megabyte. */
+/* Steps stay short because tensors stay small: larger ones must end as RESOURCE_EXHAUSTED. An arena takes
+ * blocks of growing size, so the limit also ends graphs that grow beyond half a megabyte. */
 enum { LARGEST_FUZZ_BLOCK = (1 << 18) + 128, LIVE_LIMIT = 24 << 20 };
 
-/* Of the processor: other work on the machine does not count. */
+/* Processor time, because other work on the machine does not count. */
 enum { SLOW_SECONDS = 5 };
 
 static atomic_int_fast64_t live;

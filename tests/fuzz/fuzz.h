@@ -1,6 +1,5 @@
-/* What the fuzz targets share. A target is a function that does something with bytes that nobody chose; it
- * calls FUZZ_CHECK for what must hold, and sanitizers, the count of live bytes and libFuzzer's limits see the
- * rest.
+/* Shared by the fuzz targets. A target is a function that processes arbitrary bytes and checks conditions
+ * with FUZZ_CHECK; sanitizers, the count of live bytes and libFuzzer's limits detect other failures.
  *
  * The same targets run in two programs: fuzz_<name> (libfuzzer_entry.c, clang), which looks for new inputs,
  * and test_fuzz (replay_test.c, any compiler, WebAssembly too), which replays the kept ones.
@@ -20,20 +19,20 @@
 typedef struct FuzzTarget {
   const char *name;
   void (*run)(const uint8_t *bytes, size_t size);
-  /* Changes an input that lies in `bytes` in a way that keeps its form, and returns its new size; 0 when it
-   * has no such form or the result does not fit `capacity`: then libFuzzer changes bytes. May be NULL. */
+  /* Mutates an input in `bytes` in a way that keeps its form, and returns its new size; 0 if it has no such
+   * form or the result exceeds `capacity`: then libFuzzer mutates bytes. May be NULL. */
   size_t (*mutate)(uint8_t *bytes, size_t size, size_t capacity, Random *random);
 } FuzzTarget;
 
 extern const FuzzTarget k_graph_def_fuzz, k_graph_text_fuzz, k_function_fuzz, k_checkpoint_fuzz,
     k_tensor_proto_fuzz, k_op_spec_fuzz, k_c_api_fuzz;
 
-/* Before the first input: an allocator with limits, all ops, files in memory, one thread. Nothing may be
- * live. */
+/* Before the first input: sets an allocator with limits, all ops, files in memory, one thread. No blocks may
+ * be live. */
 void fuzz_begin(void);
-/* Takes that back. */
+/* Undoes that. */
 void fuzz_end(void);
-/* One input; afterwards no byte may be live that was not before. */
+/* Runs one input; afterwards no additional bytes may be live. */
 void fuzz_run(const FuzzTarget *target, const uint8_t *bytes, size_t size);
 
 /* Ends the process with the message when the condition does not hold. */
@@ -43,15 +42,15 @@ void fuzz_run(const FuzzTarget *target, const uint8_t *bytes, size_t size);
   } while (0)
 _Noreturn void fuzz_fail(const char *file, int line, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* No call may end with a code that says that the engine itself is at fault. */
+/* No call may end with a code for an internal error of the engine. */
 void fuzz_check_code(Code code, const char *message);
-/* A message that was printed as text is read back as one that prints the same. (Equal it need not be: the
- * bits of a NaN have no text.) */
+/* A message printed as text must be parsed to one that prints the same. (It need not be equal: text does not
+ * keep the bits of a NaN.) */
 void fuzz_check_text(const void *message, ProtoTextStyle style, Arena *arena);
-/* Random choices that depend on the input alone. */
+/* Random choices that depend only on the input. */
 Random fuzz_random(const uint8_t *bytes, size_t size);
 
-/* --- reading an input piece by piece; behind its end there are zeros --- */
+/* --- reading an input piece by piece; after its end there are zeros --- */
 
 typedef struct FuzzReader {
   const uint8_t *at, *end;

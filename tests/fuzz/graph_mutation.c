@@ -8,7 +8,7 @@
 
 enum { MAX_CHANGES = 4, MAX_INPUTS = 6 };
 
-/* The nodes that are changed: of the graph, or of a function's body. */
+/* The nodes to mutate: of the graph, or of a function's body. */
 typedef struct Nodes {
   NodeDef ***nodes;
   size_t *count;
@@ -36,7 +36,7 @@ static const OpDef *op_def_of(const Nodes *n, const char *name) {
   return NULL;
 }
 
-/* A value that exists, mostly, as an input names it; NULL when there is none. */
+/* An existing value, usually, in the form of an input name; NULL if there is none. */
 static const char *random_value_name(Nodes *n) {
   const OpDef *signature = n->function ? n->function->signature : NULL;
   if (signature && signature->n_input_arg > 0 && (one_in(n->random, 3) || *n->count == 0)) {
@@ -61,7 +61,7 @@ static bool set_attrs(Nodes *n, NodeDef *node, const OpDef *op) {
   node->n_attr = 0;
   for (size_t i = 0; i < op->n_attr; i++) {
     if (op->attr[i]->default_value && !one_in(n->random, 3)) continue;
-    /* A type is mostly float, so that nodes fit each other. */
+    /* A type is usually float, so that nodes match. */
     bool is_float = strcmp(op->attr[i]->type, "type") == 0 && !one_in(n->random, 3);
     AttrValue *value =
         is_float ? attr_value_type(n->arena, DT_FLOAT) : random_attr_value(op->attr[i], n->arena, n->random);
@@ -136,7 +136,7 @@ static bool change_attr(Nodes *n, NodeDef *node) {
   return !value || node_def_set_attr(node, n->arena, attr->name, value, n->status);
 }
 
-/* A Const with a value of its own dtype. */
+/* A Const with a value of its dtype. */
 static bool change_constant(Nodes *n, NodeDef *node) {
   static const AttrDef kTensorAttr = {.type = "tensor"};
   AttrValue *value = random_attr_value(&kTensorAttr, n->arena, n->random);
@@ -178,7 +178,7 @@ static bool change_something(Nodes *n) {
   }
 }
 
-/* Another function of the library that is a copy of one, under another name. */
+/* A copy of a function of the library, under another name. */
 static bool copy_function(Nodes *n) {
   FunctionDefLibrary *library = n->def->library;
   FunctionDef *copy =
@@ -202,7 +202,7 @@ static bool change_graph(GraphDef *def, bool functions_only, Arena *arena, Rando
   return change_something(&n);
 }
 
-/* --- forms --- */
+/* --- formats --- */
 
 static bool read_form(GraphForm form, Str input, Arena *arena, GraphDef **def, Status *status) {
   void *message = proto_new(kGraphDef, arena);

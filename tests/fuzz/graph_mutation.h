@@ -1,5 +1,5 @@
-/* Changes to graphs that keep them graphs, mostly: nodes of ops of the registry, attrs that their OpDefs
- * allow, inputs that are there. Bytes changed at random would hardly ever be imported. */
+/* Mutations that usually keep graphs valid: nodes with registered ops, attrs that their OpDefs allow,
+ * existing inputs. Graphs with random byte changes would rarely be imported. */
 #ifndef TFCORE_TESTS_FUZZ_GRAPH_MUTATION_H_
 #define TFCORE_TESTS_FUZZ_GRAPH_MUTATION_H_
 
@@ -14,10 +14,10 @@ typedef enum GraphForm {
 
 /* As FuzzTarget.mutate. */
 size_t mutate_graph_input(GraphForm form, uint8_t *bytes, size_t size, size_t capacity, Random *random);
-/* Changes a text by words: puts in names of ops, attrs and types, repeats or removes pieces. */
+/* Mutates a text by words: inserts names of ops, attrs and types, repeats or removes pieces. */
 size_t mutate_words(uint8_t *bytes, size_t size, size_t capacity, Random *random);
 
-/* A value for an attr, mostly one that it allows; in `arena`, NULL when out of memory. */
+/* A value for an attr, usually an allowed one; in `arena`, NULL when out of memory. */
 AttrValue *random_attr_value(const AttrDef *attr, Arena *arena, Random *random);
 /* An op of the registry. */
 const OpDef *random_op(Random *random);

@@ -87,7 +87,7 @@ static void differentiate(Runner *r) {
 
 /* --- steps --- */
 
-/* Loops that a session would run for ever cannot be told from others: graphs with any are not run. */
+/* Endless loops cannot be recognised, so graphs with loops are not run. */
 static bool may_loop(NodeDef *const *nodes, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const char *op = nodes[i]->op;
@@ -133,7 +133,7 @@ static void run_steps(Runner *r) {
 
 /* --- export --- */
 
-/* What was imported is exported, and imported again byte for byte. */
+/* An imported graph is exported, and imported again byte for byte. */
 static void export_again(Runner *r) {
   TF_Graph *again = TF_NewGraph();
   TF_Buffer *first = TF_NewBuffer(), *second = TF_NewBuffer();

@@ -1,4 +1,4 @@
-/* What becomes of a GraphDef: import, shapes, export, gradients, steps. */
+/* Processes a GraphDef: import, shapes, export, gradients, steps. */
 #ifndef TFCORE_TESTS_FUZZ_GRAPH_RUNNER_H_
 #define TFCORE_TESTS_FUZZ_GRAPH_RUNNER_H_
 

@@ -1,4 +1,4 @@
-/* A fuzz target as libFuzzer calls it. TFCORE_FUZZ_TARGET names it. */
+/* The entry point for libFuzzer. TFCORE_FUZZ_TARGET is the target. */
 #include "base/alloc.h"
 #include "fuzz/fuzz.h"
 
@@ -9,8 +9,7 @@ size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t capacity);
 const char *__asan_default_options(void);
 const char *__ubsan_default_options(void);
 
-/* A refused allocation is a case like others; a small quarantine keeps the process below its limit of
- * memory. */
+/* A refused allocation is a normal case; a small quarantine limits the process's memory. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void) {
   return "allocator_may_return_null=1:strict_string_checks=1:quarantine_size_mb=16:detect_stack_use_after_"
          "return=1";

@@ -66,7 +66,7 @@ static void try_shapes(Str line, Arena *arena) {
   }
 }
 
-/* What every valid OpDef holds to. */
+/* Properties of every valid OpDef. */
 static void use_op(const OpDef *op, Arena *arena) {
   Status status;
   status_init(&status);
@@ -78,7 +78,7 @@ static void use_op(const OpDef *op, Arena *arena) {
   op_def_summarize(op, &text);
   strbuf_free(&text);
   fuzz_check_text(op, PROTO_TEXT_MULTI_LINE, arena);
-  /* Values and inputs of its kind: the attrs as an op of the registry would get them. */
+  /* Values and inputs of its type: the attrs as a registered op would get them. */
   Random random = {op->n_attr};
   for (size_t i = 0; i < op->n_attr; i++) {
     AttrValue *value = random_attr_value(op->attr[i], arena, &random);

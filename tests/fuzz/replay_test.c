@@ -1,4 +1,4 @@
-/* Replays what the fuzz targets keep: findings of the past, and the corpus (README.md). A finding ends the
+/* Replays the kept inputs of the fuzz targets: past findings, and the corpus (README.md). A finding ends the
  * process; TFCORE_FUZZ_TRACE=1 prints the name of each file before it is run. */
 #include <dirent.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool replay_file(const FuzzTarget *target, const char *path) {
   if (!CHECK(file)) return false;
   bool read = CHECK(fseek(file, 0, SEEK_END) == 0);
   long size = ftell(file);
-  /* Of exactly this size, so that a read behind the end is seen. */
+  /* Of exactly this size, so that a read after the end is detected. */
   uint8_t *bytes = malloc(size > 0 ? (size_t)size : 1);
   rewind(file);
   read = read && CHECK(bytes) && CHECK_INT_EQ(fread(bytes, 1, (size_t)size, file), size);
@@ -27,7 +27,7 @@ static bool replay_file(const FuzzTarget *target, const char *path) {
   return read;
 }
 
-/* The number of files, or -1 when there is no such folder. */
+/* The number of files, or -1 if there is no such folder. */
 static int replay_folder(const FuzzTarget *target, const char *kind) {
   char path[1024];
   snprintf(path, sizeof path, "%s/tests/fuzz/%s/%s", TFCORE_SOURCE_DIR, kind, target->name);

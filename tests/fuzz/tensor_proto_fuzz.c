@@ -1,11 +1,11 @@
-/* A TensorProto, as bytes or as text, to a Tensor and back. The first byte says which. */
+/* Converts a TensorProto, as bytes or text, to a Tensor and back. The first byte selects the format. */
 #include "fuzz/fuzz.h"
 #include "proto/proto.h"
 #include "tensor/tensor.h"
 
 static bool is_out_of_memory(const Status *status) { return status->code == CODE_RESOURCE_EXHAUSTED; }
 
-/* What a tensor is written as is read as the same tensor. */
+/* The tensor's proto must be parsed to the same tensor. */
 static void there_and_back(const TensorProto *proto, const Tensor *tensor, Arena *arena) {
   Status status;
   status_init(&status);

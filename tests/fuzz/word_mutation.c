@@ -1,4 +1,4 @@
-/* Changes to texts, by words. */
+/* Mutations of texts by words. */
 #include <ctype.h>
 #include <string.h>
 
@@ -87,7 +87,7 @@ static const char *random_word(Random *random) {
   return op->name;
 }
 
-/* Puts `text` in the place of bytes[begin, end). Returns the new size, 0 when it does not fit. */
+/* Replaces bytes[begin, end) by `text`. Returns the new size, 0 if it does not fit. */
 static size_t splice(uint8_t *bytes, size_t size, size_t capacity, size_t begin, size_t end, const void *text,
                      size_t length) {
   if (size - (end - begin) + length > capacity) return 0;
@@ -105,11 +105,11 @@ size_t mutate_words(uint8_t *bytes, size_t size, size_t capacity, Random *random
   switch (random_below(random, 6)) {
     case 0: return splice(bytes, size, capacity, begin, end, "", 0);
     case 1: return splice(bytes, size, capacity, begin, begin, word, strlen(word));
-    case 2: /* a longer piece comes again elsewhere */
+    case 2: /* repeat a longer piece elsewhere */
       to = from + (size_t)random_below(random, sizeof copy);
       if (to > size) to = size;
       break;
-    case 3: break; /* a piece of the text in the place of another */
+    case 3: break; /* replace one piece of the text by another */
     default: return splice(bytes, size, capacity, begin, end, word, strlen(word));
   }
   if (to - from > sizeof copy) to = from + sizeof copy;

@@ -38,7 +38,7 @@ TEST(realloc_keeps_the_content) {
   mem_free(shrunk);
 }
 
-/* What the C library's free() takes, whatever the table is. */
+/* Memory for the C library's free(), even when the allocator is replaced. */
 TEST(loose_memory_is_counted_and_free_takes_it) {
   int64_t before = mem_live_bytes(), count = mem_allocation_count();
   void *kept = mem_loose_alloc(100), *given = mem_loose_alloc(50), *taken = malloc(50),
@@ -49,8 +49,8 @@ TEST(loose_memory_is_counted_and_free_takes_it) {
   mem_loose_free(kept, 100);
   mem_loose_free(none, 0);
   mem_loose_free(NULL, 7);
-  free(given);               /* a program frees what it was given: 50 too many are counted */
-  mem_loose_free(taken, 50); /* and gives as much to free */
+  free(given);               /* a program frees the memory itself, so 50 too many are counted */
+  mem_loose_free(taken, 50); /* and it gives as much to the engine to free */
   CHECK_INT_EQ(mem_live_bytes(), before);
   CHECK(!mem_loose_alloc(-1));
   CHECK(!mem_loose_alloc(INT64_MAX));

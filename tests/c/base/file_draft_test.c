@@ -11,7 +11,7 @@
 #include "base/file_disk.h"
 #include "base/files_fixture.h"
 
-/* --- what fails --- */
+/* --- failing calls --- */
 
 static int failing_at, failing_error, num_calls, most_written;
 
@@ -118,8 +118,8 @@ TEST(a_full_disk_is_told_with_its_name) {
 }
 
 #ifndef __EMSCRIPTEN__
-/* A draft of a process that has ended goes with the next one; those of living processes, of other machines,
- * and files that are no drafts of ours stay. */
+/* A new draft removes the draft of an ended process. Drafts of living processes and of other machines, and
+ * files that are not drafts of ours, stay. */
 TEST(drafts_of_dead_writers_are_removed) {
   const FileStore *before = file_store();
   char folder[] = "/tmp/tfcore-files-XXXXXX", path[64], dead[192], living[192], foreign[192], other[192],
@@ -159,7 +159,7 @@ TEST(drafts_of_dead_writers_are_removed) {
 }
 #endif
 
-/* Appending, replacing and giving names in memory: what fails changes nothing. */
+/* Appending, replacing and linking in memory: a failure changes nothing. */
 TEST(files_in_memory_are_as_they_were_when_memory_runs_out) {
   const FileStore *before = file_store();
   Status status;
@@ -199,7 +199,7 @@ TEST(a_file_has_several_names) {
   Status status;
   status_init(&status);
 #ifdef __EMSCRIPTEN__
-  const int places = 1; /* its files on the disk have one name only */
+  const int places = 1; /* no second names for its files on the disk */
 #else
   const int places = 2;
 #endif

@@ -27,7 +27,7 @@ static void check_matches(const char *pattern, const char *want) {
   strbuf_free(&names);
 }
 
-/* What every store does; files are named below `folder`, which is "" or ends with '/'. */
+/* The behaviour of every store; files are named below `folder`, which is "" or ends with '/'. */
 static void exercise(const char *folder) {
   char a[200], b[200], inner[200], pattern[220], message[260];
   char bytes[8];
@@ -170,7 +170,7 @@ TEST(paths_are_checked) {
   CHECK_ERROR(file_path((Str){"a\0b", 3}, path, &status), status, CODE_INVALID_ARGUMENT, "NUL");
 }
 
-/* The codes that TF_SetStatusFromIOError of TensorFlow 2.21 gives. */
+/* The codes of TensorFlow 2.21's TF_SetStatusFromIOError. */
 TEST(errors_of_the_system_have_tensorflows_codes) {
   static const struct {
     int error;

@@ -32,7 +32,7 @@ TEST(an_odometer_advances_from_wherever_it_was_set) {
     Odometer o = walk(index);
     odometer_seek(&o, 3, begin);
     for (int64_t i = begin; i < COUNT; i++, odometer_advance(&o, 3, 1)) check_position(&o, i);
-    check_position(&o, 0); /* behind the last position comes the first */
+    check_position(&o, 0); /* after the last position comes the first */
   }
 }
 

@@ -41,7 +41,7 @@ TEST(map_removes_and_adds_again) {
     CHECK_INT_EQ(map.count, 250);
     for (int i = 0; i < 500; i++) CHECK_INT_EQ(string_map_contains(&map, keys[i]), i % 2);
   }
-  CHECK(map.num_slots < 8192); /* what is removed does not pile up */
+  CHECK(map.num_slots < 8192); /* removed entries do not accumulate */
   string_map_free(&map);
 }
 

@@ -1,4 +1,4 @@
-/* Mutexes of three kinds, conditions, work that is done once. */
+/* Mutexes of three kinds, condition variables, work that is done once. */
 #include "base/sync.h"
 
 #include "harness.h"

@@ -8,7 +8,7 @@
 
 static float value(int64_t i) { return (float)sin((double)i * 1.3) * (float)(i % 7); }
 
-/* Against sums in double, for lines shorter and longer than vectors, blocks and short rows. */
+/* Compares with sums in double, for rows shorter and longer than vectors, blocks and short rows. */
 TEST(channel_norm_every_layout) {
   static const int64_t kSizes[][3] = {{1, 1, 1},    {5, 3, 1},     {40, 16, 1}, {70, 37, 1},
                                       {2000, 5, 1}, {30, 1100, 1}, {2, 3, 4},   {3, 2, 17},
@@ -65,7 +65,7 @@ TEST(channel_norm_every_layout) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* Numbers that are all the same vary by nothing at all, and a NaN stays with its channel. */
+/* Equal numbers have variance zero, and a NaN affects only its channel. */
 TEST(channel_norm_of_constants) {
   ChannelNormSizes sizes = {3, 2, 1};
   float x[] = {0.1f, 1, 0.1f, NAN, 0.1f, 1}, mean[2], variance[2], workspace[8];

@@ -9,7 +9,7 @@
 #include "blas/fake_parallel.h"
 #include "harness.h"
 
-/* ---- one element type behind doubles ---- */
+/* ---- element types, accessed as doubles ---- */
 
 typedef struct Type {
   const char *name;
@@ -29,7 +29,7 @@ static void set_f64(void *array, int64_t i, double value) { ((double *)array)[i]
 static void set_i32(void *array, int64_t i, double value) { ((int32_t *)array)[i] = (int32_t)value; }
 static void set_i64(void *array, int64_t i, double value) { ((int64_t *)array)[i] = (int64_t)value; }
 
-/* Exactly the announced workspace, so that the sanitizer sees a write behind it. */
+/* Exactly the announced workspace, so that the sanitizer sees a write after its end. */
 static void run(const GemmType *gemm, const GemmArgs *args, const Parallel *parallel) {
   int64_t size = gemm->workspace(args);
   void *workspace = size > 0 ? mem_alloc(size) : NULL;
@@ -50,8 +50,8 @@ typedef struct Case {
   const Type *type;
   int64_t m, n, k;
   bool transpose_a, transpose_b, accumulate, bias, relu, packed_b,
-      gathered; /* gathered: A is known to pack_a alone */
-  int64_t gap;  /* unused elements behind each row */
+      gathered; /* gathered: only pack_a knows A */
+  int64_t gap;  /* unused elements after each row */
 } Case;
 
 typedef struct Matrix {
@@ -67,7 +67,7 @@ static double next_random(void) {
 
 static Matrix make_matrix(const Type *type, int64_t rows, int64_t columns, int64_t gap) {
   Matrix matrix = {rows, columns, columns + gap, NULL};
-  int64_t last_row = rows > 0 ? (rows - 1) * matrix.stride + columns : 0; /* no gap behind the last row */
+  int64_t last_row = rows > 0 ? (rows - 1) * matrix.stride + columns : 0; /* no gap after the last row */
   matrix.data = mem_alloc(last_row * (int64_t)type->size);
   for (int64_t i = 0; i < last_row; i++) {
     double value = i % matrix.stride < columns ? next_random() : NAN;
@@ -80,7 +80,7 @@ static int64_t matrix_size(const Type *type, Matrix matrix) {
   return matrix.rows > 0 ? ((matrix.rows - 1) * matrix.stride + matrix.columns) * (int64_t)type->size : 0;
 }
 
-/* op(matrix) as doubles, with the depth along memory: `lines` lines of `depth`. */
+/* op(matrix) as doubles, with the depth contiguous: `lines` rows of `depth`. */
 static double *widen(const Type *type, Matrix matrix, bool depth_is_row, int64_t lines, int64_t depth) {
   double *wide = mem_alloc(lines * depth * 8);
   for (int64_t i = 0; i < lines; i++) {
@@ -99,7 +99,7 @@ static double dot(const double *x, const double *y, int64_t depth, double *magni
   return sum;
 }
 
-/* What pack_a gets instead of A. */
+/* The argument of pack_a. */
 typedef struct Source {
   const Type *type;
   Matrix matrix;
@@ -275,8 +275,8 @@ TEST(gemm_propagates_nan_and_infinity) {
         CHECK_CONTEXT("m=%d n=%d k=%d flags=%u p=%d", (int)m, (int)n, (int)k, flags, (int)p);
         float a[12 * 20] = {0}, b[20 * 17] = {0}, c[12 * 17];
         bool ta = flags & 1, tb = flags >> 1;
-        /* Row 0 of A is zero; column n - 1 of B holds an infinity at depth p; row m - 1 of A a NaN if m
-         * > 1. */
+        /* Row 0 of A is zero; column n - 1 of B has an infinity at depth p; row m - 1 of A has a NaN if m >
+         * 1. */
         b[tb ? (n - 1) * k + p : p * n + n - 1] = INFINITY;
         if (m > 1) a[ta ? p * m + m - 1 : (m - 1) * k + p] = NAN;
         GemmArgs args = {.m = m,

@@ -151,7 +151,7 @@ TEST(reduce_long_lines_and_columns) {
 
 TEST(reduce_lengths_of_lines) {
   for (int64_t length = 1; length <= 140; length++) {
-    int64_t dims[2] = {7, length}; /* short lines are reduced four at once */
+    int64_t dims[2] = {7, length}; /* short rows are reduced four at once */
     bool rows[2] = {false, true};
     for (int k = 0; k < 5; k++) check_reduce(F32, kKinds[k], 2, dims, rows);
     check_reduce(I64, REDUCE_MIN, 2, dims, rows);

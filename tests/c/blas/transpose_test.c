@@ -72,7 +72,7 @@ TEST(transpose_scalars_empty_arrays_and_many_axes) {
   CHECK_INT_EQ(copy, 5);
   perm[0] = 2, perm[1] = 1, perm[2] = 0;
   CHECK(transpose(4, 3, dims, perm, NULL, NULL, NULL));
-  /* 18 axes that can all be merged, then 17 that cannot. */
+  /* 18 axes that can all be merged, then 17 that cannot be merged. */
   for (int d = 0; d < 18; d++) dims[d] = d % 6 == 0 ? 2 : 1, perm[d] = d;
   check_transpose(4, 18, dims, perm);
   for (int d = 0; d < 17; d++) dims[d] = 2, perm[d] = 16 - d;

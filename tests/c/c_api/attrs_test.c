@@ -1,6 +1,6 @@
-/* Every kind of attr, set through its TF_SetAttr* and read back as a proto. Const, Placeholder and friends
- * are what ops of this library declare; attrs whose name begins with '_' may have any kind, so they serve for
- * the rest. */
+/* Every kind of attr, set through its TF_SetAttr* and read back as a proto. This library's ops such as Const
+ * and Placeholder declare some kinds; attrs whose name begins with '_' may have any kind, so they are used
+ * for the rest. */
 #include <math.h>
 #include <stdio.h>
 
@@ -229,7 +229,7 @@ TEST(a_const_without_a_value_or_with_another_type_is_refused) {
   TF_SetAttrType(desc, "dtype", TF_FLOAT);
   CHECK(!TF_FinishOperation(desc, f.status));
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "NodeDef missing attr 'value'");
-  /* A resource that nobody has made is the only one that a TensorProto can hold. */
+  /* An uninitialised resource is the only one that a TensorProto can represent. */
   TF_Tensor *handle = TF_AllocateTensor(TF_RESOURCE, NULL, 0, 8);
   desc = TF_NewOperation(f.graph, "Const", "c");
   TF_SetAttrType(desc, "dtype", TF_RESOURCE);
@@ -272,7 +272,7 @@ TEST(colocations_are_sorted_and_kept_once) {
   desc = TF_NewOperation(f.graph, "NoOp", "by_attr");
   TF_SetAttrStringList(desc, "_class", (const void *const *)strings, lengths, 3);
   colocated_with(&f, desc, "list { s: \"loc:@a\" s: \"loc:@b\" }");
-  /* The attr replaces what was said before it and joins what comes after. */
+  /* The attr replaces earlier settings, and later ones are added to it. */
   desc = TF_NewOperation(f.graph, "NoOp", "cleared");
   TF_ColocateWith(desc, a.oper);
   TF_SetAttrStringList(desc, "_class", NULL, NULL, 0);

@@ -2,7 +2,7 @@
 #include "proto/proto.h"
 #include "tensorflow/c/c_api_experimental.h"
 
-/* y = -x * k in a graph of its own. */
+/* y = -x * k in its own graph. */
 typedef struct Body {
   Fixture f;
   TF_Output x, k, neg, y;
@@ -103,7 +103,7 @@ TEST(a_function_may_be_made_of_all_that_the_graph_has) {
   end(&b.f);
 }
 
-/* A function of two nodes that nobody needs, one of which always runs. */
+/* A function of two unused nodes, one of which always runs. */
 TEST(control_outputs_are_part_of_a_function) {
   Body b;
   REQUIRE(begin_body(&b));
@@ -371,7 +371,7 @@ TEST(a_function_is_taken_out_of_a_graph) {
   TF_GraphRemoveFunction(g.graph, "F", g.status);
   CHECK_TF_OK(g.status);
   CHECK_INT_EQ(TF_GraphNumFunctions(g.graph), 0);
-  /* The operation stays, and is still described by what it was made of. */
+  /* The operation stays, and its description still follows the op that it was made with. */
   CHECK_STR_EQ(TF_OperationOpType(call.oper), "F");
   CHECK_INT_EQ(TF_OperationOutputType(call), TF_FLOAT);
   TF_OperationDescription *desc = TF_NewOperation(g.graph, "F", "again");

@@ -1,4 +1,4 @@
-/* TF_ComputeGradientError: gradients that are right, wrong, and none at all. */
+/* TF_ComputeGradientError: correct, wrong and missing gradients. */
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
@@ -60,7 +60,7 @@ TEST(right_gradients_in_single_precision) {
   end(&f);
 }
 
-/* d(x * x)/dx is 2 x; of x * StopGradient(x) the graph sees only one half. */
+/* d(x * x)/dx is 2 x; for x * StopGradient(x) the graph sees only one half. */
 TEST(wrong_gradients_are_measured) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -73,8 +73,7 @@ TEST(wrong_gradients_are_measured) {
   end(&f);
 }
 
-/* Where nothing flows the gradient counts as zero: right for what does not depend on x, wrong for what
- * does. */
+/* A missing gradient counts as zero: correct if the value does not depend on x, otherwise wrong. */
 TEST(no_gradient_counts_as_zero) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -97,7 +96,7 @@ TEST(derivatives_that_are_no_numbers) {
   end(&f);
 }
 
-/* Sums of complex numbers: 3 by each part and 0 across them; and one of which the graph sees only one
+/* Sums of complex numbers: 3 by each part and 0 across them; and one for which the graph sees only one
  * half. */
 TEST(complex_numbers_are_moved_in_both_parts) {
   Fixture f = {0};
@@ -127,8 +126,8 @@ static double error_of_order(Fixture *f, TF_Output y, TF_Output x, double at, in
   return error;
 }
 
-/* (x + x) * s - s * s for s = StopGradient(x): the value is x^2 and the gradient 2 s is right, but the
- * gradient of that is 0. */
+/* (x + x) * s - s * s for s = StopGradient(x): the value is x^2 and the gradient 2 s is correct, but the
+ * gradient's own gradient is 0. */
 TEST(second_derivatives_are_checked_on_demand) {
   Fixture f = {0};
   REQUIRE(begin(&f));
@@ -254,7 +253,8 @@ TEST(a_check_without_memory) {
   TF_Output x = placeholder(&f, "x"), y = unary(&f, "Tanh", "y", x);
   TF_Tensor *value = float_vector(2, (float[]){0.5f, -1});
   int operations = num_operations(f.graph);
-  CHECK(error_of(&f, y, x, float_vector(2, (float[]){0.5f, -1})) < 1e-3); /* what is made once is made here */
+  CHECK(error_of(&f, y, x, float_vector(2, (float[]){0.5f, -1})) <
+        1e-3); /* lazily made objects are made here */
   int failures = 0;
   const TF_GradientCheckOptions options = {.order = 2};
   double error = NAN;

@@ -1,9 +1,9 @@
-/* TF_AddGradients, against derivatives done by hand. */
+/* TF_AddGradients, compared with derivatives computed by hand. */
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
 
-/* The first element of d(sum of ys)/dx where the scalar x is `at`. */
+/* The first element of d(sum of ys)/dx at scalar x = `at`. */
 static float derivative(Fixture *f, TF_Output y, TF_Output x, float at) {
   TF_Output dx = kNone;
   TF_AddGradients(f->graph, &y, 1, &x, 1, NULL, f->status, &dx);
@@ -42,7 +42,7 @@ TEST(the_chain_rule_sums_over_all_paths) {
   TF_Output square = unary(&f, "Square", "square", x), cube = binary(&f, "Mul", "cube", square, x);
   TF_Output y = binary(&f, "Add", "y", cube, square); /* x^3 + x^2 */
   CHECK_NEAR(derivative(&f, y, x, 2), 3 * 4 + 2 * 2, 0);
-  CHECK_NEAR(derivative(&f, y, x, -1), 3 - 2, 0); /* a second time, beside the first */
+  CHECK_NEAR(derivative(&f, y, x, -1), 3 - 2, 0); /* a second gradient in the same graph */
   end(&f);
 }
 

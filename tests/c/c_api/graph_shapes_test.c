@@ -1,7 +1,6 @@
-/* Shapes that TensorFlow 2.21 infers for random nodes, or that it refuses them:
- * tests/data/oracle/graph_shapes.txt and loop_shapes.txt, written by tests/oracle/graph_shapes.py and
- * loop_shapes.py. A line is a GraphDef in hex, a tab, and the outputs of its node `node` ("S [2,?] ?") or
- * "E". */
+/* Shapes that TensorFlow 2.21 infers for random nodes, or its refusal: tests/data/oracle/graph_shapes.txt and
+ * loop_shapes.txt, written by tests/oracle/graph_shapes.py and loop_shapes.py. A line is a GraphDef in hex, a
+ * tab, and the outputs of its node `node` ("S [2,?] ?") or "E". */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

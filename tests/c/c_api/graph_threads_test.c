@@ -1,4 +1,4 @@
-/* Threads that build, look at, differentiate and run one graph at the same time. */
+/* Threads that build, query, differentiate and run one graph concurrently. */
 #if !defined(__wasm__)
 #include <pthread.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 enum { THREADS = 4, ROUNDS = 25, NAME = 64 };
 
-/* What all threads use. */
+/* Shared by all threads. */
 typedef struct Shared {
   Fixture f;
-  TF_Output x;          /* a placeholder, of which every thread adds consumers and whose shape it sets */
+  TF_Output x;          /* a placeholder; every thread adds consumers and sets its shape */
   TF_Session *session;  /* every thread runs it */
   TF_Buffer *graph_def; /* in = Placeholder, out = Square(in) */
   TF_Function *function;
@@ -19,12 +19,12 @@ typedef struct Shared {
 typedef struct Worker {
   Shared *shared;
   int id;
-  Fixture f; /* the shared graph, a status of its own */
+  Fixture f; /* the shared graph, with a separate status */
   int failures;
-  char problem[200]; /* the first one */
+  char problem[200]; /* the first failure */
 } Worker;
 
-/* What the harness counts belongs to the main thread: a worker keeps what went wrong. */
+/* The harness belongs to the main thread, so a worker records its first failure. */
 static bool expect(Worker *w, bool ok, const char *what) {
   if (ok) return true;
   if (w->failures++ == 0) snprintf(w->problem, sizeof w->problem, "%s: %s", what, TF_Message(w->f.status));

@@ -1,5 +1,5 @@
-/* Damaged GraphDefs: what can still be imported is run. Errors are fine; nothing may crash, hang or leak, and
- * what was imported can be exported and imported again, byte for byte.
+/* Damaged GraphDefs: those that can still be imported are run. Errors are fine, but nothing may crash, hang
+ * or leak, and an imported graph can be exported and imported again, byte for byte.
  *
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=50000 TFCORE_FUZZ_TRACE=1 test_c_api --filter damaged
  */
@@ -14,8 +14,7 @@
 
 enum { BYTE_ROUNDS = 3000, MESSAGE_ROUNDS = 500, MAX_FEEDS = 8, SLOW_SECONDS = 10 };
 
-/* The bytes of a training graph that also carries a function, and a little of everything that shapes depend
- * on. */
+/* The bytes of a training graph that also contains a function and all inputs of shape inference. */
 static TF_Buffer *healthy_bytes(void) {
   Fixture f = {0};
   Training t;
@@ -38,7 +37,7 @@ static TF_Buffer *healthy_bytes(void) {
   return bytes;
 }
 
-/* ---- running whatever it is ---- */
+/* ---- running an arbitrary graph ---- */
 
 static TF_Tensor *random_value(Random *random, TF_Graph *graph, TF_Output output, TF_Status *status) {
   int64_t dims[RANDOM_MAX_RANK];
@@ -65,7 +64,7 @@ static TF_Tensor *random_value(Random *random, TF_Graph *graph, TF_Output output
 static void check_code(const TF_Status *status) {
   TF_Code code = TF_GetCode(status);
   if (code == TF_UNKNOWN || code == TF_ABORTED) CHECK_STR_EQ(TF_Message(status), "");
-  /* The one error of a user's that TensorFlow calls internal. */
+  /* The one user error that TensorFlow reports as internal. */
   if (code == TF_INTERNAL) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
   CHECK((code == TF_OK) == (TF_Message(status)[0] == '\0'));
 }
@@ -153,11 +152,11 @@ static void damage_bytes(Random *random, uint8_t *bytes, size_t *length, size_t 
     size_t count = 1 + (size_t)random_below(random, 12);
     if (count > rest) count = rest;
     switch (random_below(random, 8)) {
-      case 0: /* a piece goes */
+      case 0: /* remove a piece */
         memmove(bytes + at, bytes + at + count, rest - count);
         *length -= count;
         break;
-      case 1: /* a piece comes twice */
+      case 1: /* repeat a piece */
         if (*length + count > capacity) break;
         memmove(bytes + at + count, bytes + at, rest);
         *length += count;
@@ -296,7 +295,7 @@ static void damage_often(DamageFn *round_of, int default_rounds) {
   }
   CHECK_CONTEXT("%s", "");
   if (trace) printf("%d of %d imported\n", imported, rounds);
-  CHECK(imported > 0 || rounds < default_rounds); /* else nothing was run */
+  CHECK(imported > 0 || rounds < default_rounds); /* otherwise nothing was run */
   TF_DeleteBuffer(healthy);
   op_registry_clear(op_registry_global());
   thread_pool_shut_down();

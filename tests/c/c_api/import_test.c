@@ -210,8 +210,8 @@ TEST(inputs_are_mapped_and_results_returned) {
   char name[] = "neg";
   TF_ImportGraphDefOptionsSetPrefix(options, "in");
   TF_ImportGraphDefOptionsAddInputMapping(options, name, 0, mine);
-  TF_ImportGraphDefOptionsAddInputMapping(options, "sum", 0, other); /* is there, but nothing reads it */
-  TF_ImportGraphDefOptionsAddInputMapping(options, "x", 7, other);   /* is no output */
+  TF_ImportGraphDefOptionsAddInputMapping(options, "sum", 0, other); /* exists, but nothing reads it */
+  TF_ImportGraphDefOptionsAddInputMapping(options, "x", 7, other);   /* not an output */
   TF_ImportGraphDefOptionsAddInputMapping(options, "missing", 2, other);
   TF_ImportGraphDefOptionsAddReturnOutput(options, "sum", 0);
   TF_ImportGraphDefOptionsAddReturnOutput(options, name, 0);
@@ -230,7 +230,7 @@ TEST(inputs_are_mapped_and_results_returned) {
   TF_ImportGraphDefResultsReturnOutputs(results, &count, &outputs);
   if (CHECK_INT_EQ(count, 2)) {
     CHECK(outputs[0].oper == other.oper && outputs[0].index == 0);
-    CHECK(outputs[1].oper == mine.oper && outputs[1].index == 0); /* both are what they were mapped to */
+    CHECK(outputs[1].oper == mine.oper && outputs[1].index == 0); /* both are the mapped outputs */
   }
   TF_Operation **operations;
   TF_ImportGraphDefResultsReturnOperations(results, &count, &operations);
@@ -303,7 +303,8 @@ TEST(control_dependencies_are_added_and_remapped) {
   TF_Operation *found[2] = {NULL, NULL};
   CHECK_INT_EQ(TF_OperationGetControlInputs(TF_GraphOperationByName(f.graph, "a"), found, 2), 1);
   CHECK(found[0] == before.oper);
-  CHECK_INT_EQ(TF_OperationNumControlInputs(TF_GraphOperationByName(f.graph, "b")), 1); /* has it through a */
+  CHECK_INT_EQ(TF_OperationNumControlInputs(TF_GraphOperationByName(f.graph, "b")), 1); /* waits for it
+                                                                                         * through a */
   TF_DeleteImportGraphDefOptions(options);
   options = TF_NewImportGraphDefOptions();
   TF_ImportGraphDefOptionsSetPrefix(options, "p");

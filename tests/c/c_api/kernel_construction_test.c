@@ -1,4 +1,4 @@
-/* The attrs that a kernel from outside reads while it is made. */
+/* The attrs that a registered kernel reads while it is made. */
 #include "c_api/foreign_ops.h"
 
 static const char *const kAttrs[] = {"type: type",
@@ -156,8 +156,7 @@ static void check_strings(TF_OpKernelConstruction *ctx, TF_Status *status) {
   CHECK_TF_ERROR(status, TF_INVALID_ARGUMENT, "Not enough storage to hold the requested list of strings");
 }
 
-/* Every getter of an attr that is not there, and of one of another kind; what it should set stays as it
- * was. */
+/* Every getter for a missing attr, and for one of another kind; its results stay unchanged. */
 static void check_wrong(TF_OpKernelConstruction *ctx, const char *attr, TF_Code code, const char *message,
                         TF_Status *status) {
   TF_DataType type = 9;

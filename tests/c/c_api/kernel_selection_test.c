@@ -1,4 +1,4 @@
-/* Which kernel a node gets when there are several, and what can be registered. */
+/* The choice between several kernels of a node, and valid registrations. */
 #include "c_api/foreign_ops.h"
 
 /* ---- kernels of the library's own ops ---- */
@@ -49,7 +49,7 @@ TEST(a_kernel_of_higher_priority_wins) {
   CHECK_NEAR(run_square(&f, NULL), 9, 0);
   register_for_square(&f, "GPU", NULL, 5);
   CHECK_NEAR(run_square(&f, NULL), 9, 0);
-  register_for_square(&f, "DEFAULT", NULL, 5); /* only where none is for the CPU */
+  register_for_square(&f, "DEFAULT", NULL, 5); /* used only if there is none for the CPU */
   CHECK_NEAR(run_square(&f, NULL), 9, 0);
   register_for_square(&f, "CPU", NULL, 1);
   CHECK_NEAR(run_square(&f, NULL), 7, 0);
@@ -172,7 +172,7 @@ TEST(what_is_registered_can_be_listed) {
   Fixture f = {.status = TF_NewStatus()};
   Arena *arena = arena_new();
   KernelList *before = read_list(TF_GetAllRegisteredKernels(f.status), arena);
-  CHECK(before->n_kernel > 300); /* the tables' */
+  CHECK(before->n_kernel > 300); /* the kernels of the tables */
   CHECK_INT_EQ(read_list(TF_GetRegisteredKernelsForOp("NoSuchOp", f.status), arena)->n_kernel, 0);
   CHECK_TF_OK(f.status);
   size_t num_square = read_list(TF_GetRegisteredKernelsForOp("Square", f.status), arena)->n_kernel;

@@ -1,4 +1,4 @@
-/* Kernels from outside, in sessions: made, run, deleted, and what they may do wrong. */
+/* Registered kernels in sessions: how they are made, run and deleted, and their possible mistakes. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ typedef struct Affine {
 } Affine;
 
 static int num_created, num_computed, num_deleted, last_forwarded;
-static TF_Status *affine_status; /* of its kernels, which run where there is no memory for one */
+static TF_Status *affine_status; /* of its kernels, which also run when memory is short */
 
 static void *affine_create(TF_OpKernelConstruction *ctx) {
   TF_Status *status = affine_status;
@@ -52,7 +52,7 @@ static void affine_compute(void *kernel, TF_OpKernelContext *ctx) {
     int rank = TF_NumDims(x);
     TF_DataType type = TF_TensorType(x);
     const void *from = TF_TensorData(x);
-    TF_DeleteTensor(x); /* else its memory could not be used for the output */
+    TF_DeleteTensor(x); /* otherwise its memory could not be used for the output */
     y = TF_ForwardInputOrAllocateOutput(ctx, (int[]){0}, 1, 0, dims, rank, &last_forwarded, status);
     for (int64_t i = 0; y && i < count; i++) {
       if (type == TF_FLOAT) {
@@ -129,7 +129,7 @@ TEST(kernels_of_one_op_have_attrs_of_their_own) {
   CHECK_INT_EQ(num_created, 2);
   CHECK_INT_EQ(num_computed, 6);
   CHECK_INT_EQ(num_deleted, 0);
-  CHECK_INT_EQ(last_forwarded, 0); /* nobody else reads a */
+  CHECK_INT_EQ(last_forwarded, 0); /* a has no other readers */
   TF_DeleteSession(session, f.status);
   CHECK_INT_EQ(num_deleted, 2);
   end_affine(&f);
@@ -199,7 +199,7 @@ TEST(what_depends_on_constants_is_computed_once) {
   end_affine(&f);
 }
 
-/* A shape that a kernel from outside computes: while the graph is built. */
+/* A registered kernel computes a shape while the graph is built. */
 TEST(shape_inference_computes_with_it) {
   Fixture f;
   REQUIRE(begin_affine(&f));
@@ -411,12 +411,12 @@ TEST(a_stateful_op_keeps_its_kernel_through_all_plans) {
   end(&f);
 }
 
-/* ---- what kernels do wrong ---- */
+/* ---- mistakes of kernels ---- */
 
 static void check_run_error(Fixture *f, TF_Output x, TF_Output y, TF_Code code, const char *message) {
   TF_Session *session = session_on(f);
   TF_Tensor *value = float_scalar(1);
-  for (int i = 0; i < 2; i++) { /* the session is as good as before */
+  for (int i = 0; i < 2; i++) { /* the session still works */
     CHECK(!fetch(f, session, x, value, y));
     CHECK_TF_ERROR(f->status, code, message);
   }
@@ -432,7 +432,7 @@ TEST(a_kernel_that_cannot_be_made) {
   check_run_error(&f, x, affine(&f, "y", x, 0, 0), TF_INVALID_ARGUMENT,
                   "scale must not be 0\n\t [[{{node y}}]]");
   CHECK_INT_EQ(num_created, 2);
-  CHECK_INT_EQ(num_deleted, 2); /* what create returned is given back */
+  CHECK_INT_EQ(num_deleted, 2); /* the result of create is deleted */
   CHECK_INT_EQ(num_computed, 0);
   end_affine(&f);
 }
@@ -465,7 +465,7 @@ static void compute_failure(void *kernel, TF_OpKernelContext *ctx) {
   TF_Status *status = TF_NewStatus();
   TF_DeleteTensor(TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, sizeof(float), status));
   TF_SetStatus(status, TF_OK, "");
-  TF_OpKernelContext_Failure(ctx, status); /* no failure at all */
+  TF_OpKernelContext_Failure(ctx, status); /* not a failure */
   TF_SetStatus(status, TF_DATA_LOSS, "the first failure");
   TF_OpKernelContext_Failure(ctx, status);
   TF_SetStatus(status, TF_INTERNAL, "a later failure");
@@ -549,7 +549,7 @@ static void compute_with_wrong_arguments(void *kernel, TF_OpKernelContext *ctx) 
   CHECK_TF_ERROR(status, TF_OUT_OF_RANGE, "output index out of range");
   TF_DeleteTensor(out);
   TF_GetInput(ctx, 0, &x, status);
-  TF_SetOutput(ctx, 0, x, status); /* in place of what was allocated */
+  TF_SetOutput(ctx, 0, x, status); /* replaces the allocated output */
   CHECK_TF_OK(status);
   TF_DeleteTensor(x);
   TF_DeleteStatus(status);
@@ -659,12 +659,12 @@ TEST(registering_and_running_without_memory) {
   TF_DeleteStatus(f.status);
 }
 
-/* ---- kernels that use the engine ---- */
+/* ---- kernels that use the library ---- */
 
 static TF_Session *kernel_session;
 static TF_Output kernel_output;
 
-/* Its output is what the session gives. */
+/* Its output comes from a session. */
 static void compute_by_session(void *kernel, TF_OpKernelContext *ctx) {
   (void)kernel;
   TF_Status *status = TF_NewStatus();

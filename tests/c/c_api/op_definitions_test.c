@@ -96,7 +96,7 @@ TEST(a_wrong_registration_is_a_status_and_leaves_nothing) {
     TF_OpDefinitionBuilderAddOutput(builder, "y: T");
     register_op(&f, builder);
     CHECK_TF_ERROR(f.status, kCases[i].code, kCases[i].message);
-    /* The name is free still. */
+    /* The name is still free. */
     if (kCases[i].code == TF_ALREADY_EXISTS || strcmp(kCases[i].name, "Bad") != 0) continue;
     CHECK(!op_def_of(kCases[i].name));
   }
@@ -134,7 +134,7 @@ TEST(a_gradient_must_be_a_function) {
 
 /* ---- shape functions ---- */
 
-/* What the shape function of the op under test does: every test has its own. */
+/* The body of the shape function under test: every test sets its own. */
 static void (*current_shape)(TF_ShapeInferenceContext *ctx, TF_Status *status);
 
 static void infer_current(TF_ShapeInferenceContext *ctx, TF_Status *status) { current_shape(ctx, status); }
@@ -267,7 +267,7 @@ TEST(a_shape_function_asks_and_combines) {
   end(&f);
 }
 
-/* Handles that are not there: who made them had no memory. Handles that hold nothing are unknown. */
+/* NULL handles, which a caller has when memory ran out. Empty handles are unknown. */
 static void use_no_handles(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   TF_ShapeHandle *empty = TF_NewShapeHandle(), *a = TF_NewShapeHandle();
   TF_DimensionHandle *nothing = TF_NewDimensionHandle(), *d = TF_NewDimensionHandle();
@@ -501,7 +501,7 @@ TEST(shapes_and_dimensions_are_made) {
   end(&f);
 }
 
-/* An unknown size that goes through two ops is the same size still. */
+/* An unknown size that passes through two ops keeps its identity. */
 static void merge_first_two(TF_ShapeInferenceContext *ctx, TF_Status *status) {
   TF_ShapeHandle *a = TF_NewShapeHandle(), *b = TF_NewShapeHandle();
   TF_ShapeInferenceContextGetInput(ctx, 0, a, status);
@@ -545,6 +545,6 @@ TEST(a_shape_function_cannot_change_the_graph) {
   CHECK_TF_OK(f.status);
   check_shape(&f, y, -1, NULL);
   CHECK_INT_EQ(num_operations(f.graph), 3);
-  unary(&f, "Neg", "after", a); /* from outside it can */
+  unary(&f, "Neg", "after", a); /* outside of the shape function it can */
   end(&f);
 }

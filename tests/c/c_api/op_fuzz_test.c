@@ -1,6 +1,6 @@
 /* Every registered op with random attrs and random inputs: errors are fine, but nothing may crash, hang or
- * leak, and what succeeds must keep its word: the declared types, the inferred shapes, the same result from a
- * session and from the kernel alone, and gradients of the inputs' shapes.
+ * leak. Successful runs must have the declared types, the inferred shapes, the same result from a session and
+ * from the kernel alone, and gradients of the inputs' shapes.
  *
  * For longer runs and for repeating a failure:
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 TFCORE_FUZZ_OP=Tile TFCORE_FUZZ_TRACE=1 \
@@ -23,7 +23,7 @@ typedef struct TypeList {
   int count;
 } TypeList;
 
-/* One node, its inputs, and what was decided about it. */
+/* One node, its inputs, and the random choices for it. */
 typedef struct Case {
   Random random;
   const Op *op;
@@ -37,10 +37,10 @@ typedef struct Case {
   TF_Tensor *input_values[MAX_INPUTS];
   TF_Tensor *feed_values[MAX_INPUTS]; /* borrowed; NULL for a resource */
   int num_inputs, num_feeds;
-  int64_t base_dims[RANDOM_MAX_RANK]; /* many inputs have this shape, or nearly */
+  int64_t base_dims[RANDOM_MAX_RANK]; /* many inputs have this shape or a similar one */
   int base_rank;
-  bool plain; /* this case tries to succeed */
-  bool tidy;  /* and its inputs have the shapes that their names tell of */
+  bool plain; /* this case is likely to succeed */
+  bool tidy;  /* and its inputs have the shapes that their names suggest */
   bool too_many;
 } Case;
 
@@ -66,7 +66,7 @@ static bool is_inferred(const Case *c, const char *name) {
   return false;
 }
 
-/* Mostly a type that the attr allows and that a kernel has. */
+/* Usually a type that the attr allows and for which a kernel exists. */
 static TF_DataType choose_type(Case *c, const AttrDef *attr) {
   static const TF_DataType usual[] = {TF_FLOAT, TF_FLOAT, TF_DOUBLE, TF_INT32,
                                       TF_INT64, TF_BOOL,  TF_STRING, TF_HALF};
@@ -124,7 +124,7 @@ static void set_tensor(Case *c, TF_OperationDescription *desc, const char *name)
   if (!random_tensor(&c->random, dtype_attr >= 0 ? (DataType)c->types[dtype_attr] : DT_FLOAT, rank, dims,
                      &tensor.tensor))
     return;
-  TF_SetAttrTensor(desc, name, &tensor, c->f.status); /* refuses what a TensorProto cannot hold */
+  TF_SetAttrTensor(desc, name, &tensor, c->f.status); /* refuses values that a TensorProto cannot represent */
   tensor_clear(&tensor.tensor);
 }
 
@@ -171,8 +171,8 @@ static bool is_one_of(const char *name, const char *const *names) {
   return *names != NULL;
 }
 
-/* The shapes that go together in most ops of many inputs: scalars, one for each channel, one for each row,
- * the rest alike. */
+/* The shapes that match in most ops with many inputs: scalars, one per channel, one per row, the others
+ * alike. */
 static int tidy_dims(const Case *c, const char *name, int64_t *dims) {
   static const char *const kScalars[] = {"lr",           "alpha",       "rho",
                                          "momentum",     "epsilon",     "l1",
@@ -214,7 +214,8 @@ static void set_int(Tensor *tensor, int64_t i, int64_t value) {
   }
 }
 
-/* What integer inputs often mean: an axis, a shape, a permutation, sizes or offsets for each dimension. */
+/* Typical meanings of integer inputs: an axis, a shape, a permutation, sizes or offsets for each
+ * dimension. */
 static bool meaningful_ints(Case *c, DataType type, Tensor *tensor) {
   int rank = c->base_rank, meaning = random_below(&c->random, 6);
   int64_t count = rank;
@@ -233,7 +234,7 @@ static bool meaningful_ints(Case *c, DataType type, Tensor *tensor) {
   return true;
 }
 
-/* As many numbers of rows as there are rows. */
+/* As many row numbers as there are rows. */
 static bool row_numbers(Case *c, DataType type, Tensor *tensor) {
   int64_t rows = c->base_rank > 0 ? c->base_dims[0] : 1;
   Status status;
@@ -348,7 +349,7 @@ static void add_inputs(Case *c, TF_OperationDescription *desc) {
 
 /* ---- running ---- */
 
-/* A complex number is none when one of its parts is none. */
+/* A complex number is NaN if one of its parts is NaN. */
 static bool is_nan_at(const Tensor *tensor, int64_t i) {
   const uint16_t *halves = tensor->data;
   switch (tensor->dtype) {
@@ -362,7 +363,7 @@ static bool is_nan_at(const Tensor *tensor, int64_t i) {
   }
 }
 
-/* Equal bits, but for which NaN a NaN is: in wasm that is not defined. */
+/* Compares bits, except of NaN: the bits of a NaN are not defined in wasm. */
 static void check_same(const Tensor *got, const Tensor *want) {
   if (!CHECK_INT_EQ(got->dtype, want->dtype) || !CHECK(shape_equal(&got->shape, &want->shape)) ||
       !dtype_is_pod((int)got->dtype))
@@ -376,7 +377,7 @@ static void check_same(const Tensor *got, const Tensor *want) {
   }
 }
 
-/* What was inferred of the output holds for its value. */
+/* The inferred shape must hold for the value. */
 static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
   CHECK_INT_EQ(TF_TensorType(value), dtype_base((int)TF_OperationOutputType(output)));
   /* TensorFlow takes the attr, or the input for a scalar, without a look at the value. */
@@ -401,9 +402,10 @@ static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
 
 static void check_error(const TF_Status *status) {
   TF_Code code = TF_GetCode(status);
-  bool boundary = strstr(TF_Message(status), "no call frame") != NULL; /* _Arg and _Retval outside of calls */
+  bool boundary = strstr(TF_Message(status), "no call frame") != NULL; /* _Arg and _Retval outside of
+                                                                        * functions */
   boundary |= strncmp(TF_Message(status), "Mismatching ", 12) ==
-              0; /* what TensorFlow calls internal of checkpoints of version 1 */
+              0; /* TensorFlow's internal errors for checkpoints of version 1 */
   if (code == TF_INTERNAL && !boundary) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
   CHECK(code == TF_INTERNAL || code == TF_INVALID_ARGUMENT || code == TF_NOT_FOUND ||
         code == TF_UNIMPLEMENTED || code == TF_RESOURCE_EXHAUSTED || code == TF_OUT_OF_RANGE ||
@@ -427,13 +429,13 @@ static void delete_all(TF_Tensor **values, int count) {
   }
 }
 
-/* A stateless node alone, outside of any session, gives the same. */
+/* A stateless node gives the same outside of any session. */
 static void check_evaluated(Case *c, const Node *node, bool succeeded, TF_Tensor *const *values) {
   if (c->def->is_stateful || node_class_has_no_kernel(node->node_class)) return;
   const Tensor *inputs[MAX_INPUTS];
   Tensor outputs[MAX_OUTPUTS] = {{0}};
   for (int i = 0; i < c->num_inputs; i++) {
-    if (!c->input_values[i]) return; /* a resource lives in its session */
+    if (!c->input_values[i]) return; /* a resource belongs to its session */
     inputs[i] = &c->input_values[i]->tensor;
   }
   Status status;
@@ -450,7 +452,7 @@ static void check_evaluated(Case *c, const Node *node, bool succeeded, TF_Tensor
   }
 }
 
-/* Gradients have the shapes of what they are gradients of. */
+/* Gradients have the shapes of their xs. */
 static void run_gradients(Case *c, const TF_Output *outputs, int num_outputs) {
   TF_Output ys[MAX_OUTPUTS], xs[MAX_INPUTS], dxs[MAX_INPUTS];
   const TF_Tensor *x_values[MAX_INPUTS];
@@ -491,7 +493,7 @@ static void run_gradients(Case *c, const TF_Output *outputs, int num_outputs) {
   delete_all(values, count);
 }
 
-/* What is given a reference may change what is there. */
+/* An op with a reference input may change the variable. */
 static bool has_effects(const Case *c) {
   bool effects = c->def->is_stateful;
   for (size_t i = 0; i < c->def->n_input_arg; i++) effects |= c->def->input_arg[i]->is_ref;
@@ -561,8 +563,8 @@ TEST(random_nodes_of_every_op_do_no_harm) {
   thread_pool_shut_down();
   REQUIRE(mem_set_allocator(&kSmallBlocks));
   const FileStore *files = file_store();
-  file_store_use(&kMemoryFiles); /* what random names write to, nobody misses */
-  log_set_sink(swallow, NULL);   /* nor what random values print */
+  file_store_use(&kMemoryFiles); /* random file names must not create files */
+  log_set_sink(swallow, NULL);   /* and random values are not printed */
   uint64_t seed = setting("TFCORE_FUZZ_SEED", 1);
   int rounds = (int)setting("TFCORE_FUZZ_ROUNDS", DEFAULT_ROUNDS);
   const char *only = getenv("TFCORE_FUZZ_OP");

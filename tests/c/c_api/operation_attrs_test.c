@@ -1,5 +1,5 @@
-/* The attrs of operations: what tests/c/c_api/user_program.c leaves out, for it holds for TensorFlow's own
- * library as well. */
+/* The attrs of operations: cases that are not in tests/c/c_api/user_program.c, which also holds for
+ * TensorFlow's own library. */
 #include <stdio.h>
 
 #include "c_api/c_api_fixture.h"
@@ -49,7 +49,7 @@ TEST(the_op_tells_what_an_empty_list_is_of) {
   CHECK_INT_EQ(metadata.list_size, 0);
   CHECK_INT_EQ(metadata.type, TF_ATTR_INT);
   CHECK_INT_EQ(metadata.total_size, -1);
-  /* The op does not know it. */
+  /* The op does not declare it. */
   metadata = TF_OperationGetAttrMetadata(squeeze, "_empty", f.status);
   CHECK_TF_OK(f.status);
   CHECK_INT_EQ(metadata.is_list, 1);
@@ -60,7 +60,7 @@ TEST(the_op_tells_what_an_empty_list_is_of) {
   CHECK_INT_EQ(metadata.type, TF_ATTR_FUNC);
   TF_OperationGetAttrMetadata(squeeze, "_unset", f.status);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "Attribute '_unset' has no value set");
-  /* An empty list is a list of any kind, and there is nothing to write. */
+  /* An empty list is valid for any kind, and is not written. */
   TF_OperationGetAttrStringList(squeeze, "_empty", NULL, NULL, 5, NULL, 0, f.status);
   CHECK_TF_OK(f.status);
   TF_OperationGetAttrTensorList(squeeze, "_empty", NULL, 5, f.status);
@@ -170,7 +170,7 @@ static bool attr_is(Fixture *f, TF_Operation *oper, const char *name, int64_t wa
   return CHECK_TF_OK(f->status) && CHECK_INT_EQ(value, want);
 }
 
-/* Nodes of an imported graph may share their attrs in memory. */
+/* Nodes of an imported graph may share the memory of attrs. */
 TEST(setting_an_attr_changes_one_operation_alone) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -198,7 +198,7 @@ TEST(setting_an_attr_changes_one_operation_alone) {
   CHECK_INT_EQ(TF_OperationGetNumAttrs(n6), 1);
   attr_is(&f, TF_GraphOperationByName(f.graph, "n4"), "_level", 7);
   attr_is(&f, TF_GraphOperationByName(f.graph, "n99"), "_level", 7);
-  /* What was set is exported. */
+  /* The new value is exported. */
   Fixture copy;
   REQUIRE(begin(&copy));
   TF_Buffer *bytes = graph_bytes(&f, f.graph);
@@ -212,8 +212,8 @@ TEST(setting_an_attr_changes_one_operation_alone) {
   end(&f);
 }
 
-/* An operation whose attrs say now that it has other inputs or outputs cannot be run, nor computed while
- * shapes are inferred. */
+/* An operation whose changed attrs imply other inputs or outputs cannot be run, nor computed during shape
+ * inference. */
 TEST(operations_whose_types_were_changed_by_an_attr_are_not_run) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -316,7 +316,7 @@ TEST(ops_without_a_shape_function_can_be_allowed) {
   op_registry_clear(op_registry_global());
 }
 
-/* What was inferred from the old source does not stay. */
+/* Shapes inferred from the old source are dropped. */
 TEST(shapes_follow_an_input_that_was_changed) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -336,7 +336,7 @@ TEST(shapes_follow_an_input_that_was_changed) {
   TF_DeleteTensor(result);
   TF_DeleteSession(session, f.status);
 
-  /* An operation behind the changed one that cannot take the new shape. */
+  /* A consumer of the changed operation that does not accept the new shape. */
   TF_Output matrix = placeholder_of(&f, "matrix", TF_FLOAT, -1, NULL),
             open = unary(&f, "Neg", "open", matrix);
   TF_Output product = binary(&f, "MatMul", "product", open, open);
@@ -424,7 +424,7 @@ TEST(constants_are_found_through_any_number_of_operations) {
 TEST(only_constants_are_constant) {
   Fixture f;
   REQUIRE(begin(&f));
-  /* Larger than what shape inference looks at. */
+  /* Too large for shape inference. */
   float many[5000];
   for (int i = 0; i < 5000; i++) many[i] = (float)i;
   TF_Output big = constant_of(&f, "big", float_vector(5000, many)), two = constant(&f, "two", 2);
@@ -433,7 +433,7 @@ TEST(only_constants_are_constant) {
   if (CHECK(value) && CHECK_INT_EQ(TF_TensorElementCount(value), 5000))
     CHECK_NEAR(((float *)TF_TensorData(value))[4999], 9998, 0);
   TF_DeleteTensor(value);
-  /* A shape is known though the value is not. */
+  /* The shape is known although the value is not. */
   TF_Output x = placeholder_of(&f, "x", TF_FLOAT, 2, (int64_t[]){3, 4});
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Shape", "shape");
   TF_AddInput(desc, x);
@@ -447,7 +447,7 @@ TEST(only_constants_are_constant) {
                                           TF_GraphOperationByName(f.graph, "v")
                                               ? (TF_Output){TF_GraphOperationByName(f.graph, "v"), 0}
                                               : kNone)));
-  /* What cannot be computed has no value. */
+  /* A value that cannot be computed is unknown. */
   TF_Output three = constant_of(&f, "three", float_vector(3, many)), unknown = placeholder(&f, "unknown");
   CHECK(!constant_value(&f, binary(&f, "Add", "mixed", three, unknown)));
   TF_Tensor *result;

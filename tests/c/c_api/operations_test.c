@@ -1,4 +1,4 @@
-/* Building operations and looking at them. */
+/* Building and querying operations. */
 #include "c_api/c_api_fixture.h"
 #include "proto/proto.h"
 
@@ -20,7 +20,7 @@ TEST(an_operation_tells_what_it_is) {
   CHECK_INT_EQ(TF_OperationNumOutputs(sum), 1);
   CHECK_INT_EQ(TF_OperationInputType((TF_Input){sum, 1}), TF_FLOAT);
   CHECK_INT_EQ(TF_OperationOutputType((TF_Output){sum, 0}), TF_FLOAT);
-  /* What is not there has no type and no source. */
+  /* A missing attr has no type, a missing input no source. */
   CHECK_INT_EQ(TF_OperationInputType((TF_Input){sum, 2}), 0);
   CHECK_INT_EQ(TF_OperationInputType((TF_Input){sum, -1}), 0);
   CHECK_INT_EQ(TF_OperationOutputType((TF_Output){sum, 1}), 0);
@@ -42,7 +42,7 @@ TEST(consumers_are_listed_up_to_what_fits) {
   TF_Output x = placeholder(&f, "x");
   TF_Output square = unary(&f, "Square", "square", x), twice = binary(&f, "Add", "twice", x, x);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "NoOp", "after");
-  TF_AddControlInput(desc, x.oper); /* no consumer of the value */
+  TF_AddControlInput(desc, x.oper); /* not a consumer of the value */
   finish(&f, desc);
   CHECK_INT_EQ(TF_OperationOutputNumConsumers(x), 3);
   CHECK_INT_EQ(TF_OperationOutputNumConsumers(twice), 0);
@@ -68,7 +68,7 @@ TEST(control_inputs_and_outputs) {
   TF_AddInput(desc, x);
   TF_AddControlInput(desc, b.oper);
   TF_AddControlInput(desc, a.oper);
-  TF_AddControlInput(desc, b.oper); /* once is enough */
+  TF_AddControlInput(desc, b.oper); /* added only once */
   TF_Operation *neg = finish(&f, desc).oper;
   CHECK_INT_EQ(TF_OperationNumInputs(neg), 1);
   CHECK_INT_EQ(TF_OperationNumControlInputs(neg), 2);
@@ -115,7 +115,7 @@ TEST(lists_of_inputs_and_outputs) {
   end(&f);
 }
 
-/* Every failure leaves the graph as it was, the name free, and the next operation possible. */
+/* After every failure the graph is unchanged, the name is free, and the next operation can be added. */
 typedef void BuildFn(Fixture *f, TF_OperationDescription *desc, TF_Output x, TF_Output n);
 
 static void add_nothing(Fixture *f, TF_OperationDescription *desc, TF_Output x, TF_Output n) {
@@ -250,7 +250,7 @@ TEST(operations_can_be_walked_while_more_are_added) {
   TF_Output a = constant(&f, "a", 1);
   CHECK(TF_GraphNextOperation(f.graph, &pos) == a.oper);
   TF_OperationDescription *desc = TF_NewOperation(f.graph, "Neg", "b");
-  CHECK(!TF_GraphNextOperation(f.graph, &pos)); /* it is not there yet */
+  CHECK(!TF_GraphNextOperation(f.graph, &pos)); /* it is not in the graph yet */
   CHECK(!TF_GraphOperationByName(f.graph, "b"));
   TF_AddInput(desc, a);
   TF_Operation *b = finish(&f, desc).oper;
@@ -289,7 +289,7 @@ TEST(shapes_can_be_asked_and_told) {
   CHECK_TF_OK(f.status);
   TF_GraphGetTensorShape(f.graph, x, dims, -1, f.status);
   CHECK_TF_OK(f.status);
-  TF_GraphSetTensorShape(f.graph, x, NULL, -1, f.status); /* says nothing */
+  TF_GraphSetTensorShape(f.graph, x, NULL, -1, f.status); /* adds nothing */
   CHECK_TF_OK(f.status);
   CHECK_INT_EQ(TF_GraphGetTensorNumDims(f.graph, x, f.status), -1);
   TF_GraphSetTensorShape(f.graph, x, (int64_t[]){2, -1}, 2, f.status);
@@ -298,7 +298,7 @@ TEST(shapes_can_be_asked_and_told) {
   TF_GraphGetTensorShape(f.graph, x, dims, 2, f.status);
   CHECK_TF_OK(f.status);
   CHECK(dims[0] == 2 && dims[1] == -1 && dims[2] == 7);
-  /* A second time: what is known comes together. */
+  /* The second call merges with the first. */
   TF_GraphSetTensorShape(f.graph, x, (int64_t[]){-1, 3}, 2, f.status);
   CHECK_TF_OK(f.status);
   TF_GraphGetTensorShape(f.graph, x, dims, 2, f.status);

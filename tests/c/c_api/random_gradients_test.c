@@ -1,6 +1,6 @@
-/* Random graphs of differentiable ops: their gradients against central differences, and the same gradients by
- * way of functions: of a call, and of a call of a function that calls others, with and without the optimizer.
- * TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
+/* Random graphs of differentiable ops: their gradients compared with central differences, and with gradients
+ * through functions: through a call, and through a call of a function that calls others, with and without the
+ * optimizer. TFCORE_GRADIENT_SEED and TFCORE_GRADIENT_ROUNDS make longer runs. */
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
@@ -40,7 +40,7 @@ static const int64_t kDims[NUM_XS][2] = {{2, 3}, {3, 0}, {0, 0}, {3, 2}};
 
 /* --- building --- */
 
-/* Into the pool, if it is small enough and its shape is known. */
+/* Adds it to the pool if it is small enough and its shape is known. */
 static bool keep(Round *r, TF_Output output) {
   Value value = {.output = output, .count = 1};
   value.rank = TF_GraphGetTensorNumDims(r->f.graph, output, r->f.status);
@@ -61,7 +61,7 @@ static TF_OperationDescription *new_op(Round *r, const char *type) {
   return TF_NewOperation(r->f.graph, type, name);
 }
 
-/* Shapes that do not fit together are no error here: there is no output then. */
+/* Incompatible shapes are not an error here: there is just no output. */
 static TF_Output try_finish(Round *r, TF_OperationDescription *desc) {
   return (TF_Output){TF_FinishOperation(desc, r->f.status), 0};
 }
@@ -95,7 +95,7 @@ static TF_Output add_binary(Round *r, const Value *x) {
   static const char *const kTypes[] = {"Add",     "Sub",     "Mul",  "SquaredDifference",
                                        "Maximum", "Minimum", "AddV2"};
   const char *type = kTypes[random_below(r->random, 7)];
-  /* Its gradient is none of complex dys. */
+  /* Its gradient is not defined for complex dys. */
   if (r->type == TF_COMPLEX128 && strcmp(type, "SquaredDifference") == 0) return kNone;
   return add_op(r, type, 2, (TF_Output[]){x->output, pick(r)->output});
 }
@@ -172,7 +172,7 @@ static void add_unpack(Round *r, const Value *x) {
   for (int i = 0; unpacked.oper && i < x->dims[0]; i++) keep(r, (TF_Output){unpacked.oper, i});
 }
 
-/* A call of a function of xs like ours. */
+/* A call of a function with the same xs. */
 static void add_call(Round *r, const char *function) {
   TF_OperationDescription *desc = new_op(r, function);
   for (int i = 0; i < NUM_XS; i++) TF_AddInput(desc, pick_alike(r, &r->pool[i])->output);
@@ -180,7 +180,7 @@ static void add_call(Round *r, const char *function) {
   for (int i = 0; i < NUM_YS; i++) keep(r, (TF_Output){call.oper, i});
 }
 
-/* Keeps most results near 1. Complex tanh has poles, and differences beside them are worth nothing. */
+/* Keeps most results near 1. Complex tanh has poles, near which differences are useless. */
 static TF_Output squash(Round *r, TF_Output y) {
   if (r->type == TF_DOUBLE) return add_op(r, "Tanh", 1, &y);
   const double quarter[] = {0.25, 0};
@@ -217,7 +217,7 @@ static void add_something(Round *r) {
   if (y.oper) keep(r, y);
 }
 
-/* Three ys: two of the values made last, and one on which every x has an influence. */
+/* Three ys: two of the latest values, and one that depends on every x. */
 static void choose_ys(Round *r) {
   TF_Output all = kNone;
   for (int i = 0; i < NUM_XS; i++) {
@@ -231,7 +231,7 @@ static void choose_ys(Round *r) {
   CHECK(r->ys[1].oper && r->ys[2].oper);
 }
 
-/* Between -1 and 1, and so are both parts of complex numbers. */
+/* Between -1 and 1, for both parts of complex numbers. */
 static TF_Tensor *random_numbers(Round *r, int rank, const int64_t *dims) {
   int64_t count = r->type == TF_COMPLEX128 ? 2 : 1;
   for (int i = 0; i < rank; i++) count *= dims[i];
@@ -285,7 +285,7 @@ static void check_differences(Round *r, int order) {
   CHECK(error < 1e-6);
 }
 
-/* Whether all values are so small that differences are worth something. */
+/* Whether all values are small enough for differences. */
 static bool is_small(TF_Tensor *tensor) {
   if (!tensor) return false;
   const double *values = TF_TensorData(tensor);
@@ -295,7 +295,7 @@ static bool is_small(TF_Tensor *tensor) {
   return true;
 }
 
-/* Gives dys the shapes that the ys have. False where values are not small. */
+/* Gives dys the shapes of the ys. False if values are not small. */
 static bool make_dys(Round *r) {
   TF_Output fetches[NUM_YS + MAX_VALUES];
   TF_Tensor *values[NUM_YS + MAX_VALUES] = {0};
@@ -362,7 +362,7 @@ static void add_symbolic_gradient(Round *r, TF_Function *function, TF_Output *dx
 static const unsigned char kUnoptimized[] = {0x52, 13,  0x1a, 11,  0x18, 255, 255, 255,
                                              255,  255, 255,  255, 255,  255, 1};
 
-/* Gives the same where nothing is inlined, folded or merged. */
+/* Compares with a session without inlining, folding and merging. */
 static void check_unoptimized(Round *r, const TF_Output *dxs, TF_Tensor *const *want) {
   TF_Tensor *got[NUM_XS] = {0};
   TF_SessionOptions *options = TF_NewSessionOptions();
@@ -376,7 +376,7 @@ static void check_unoptimized(Round *r, const TF_Output *dxs, TF_Tensor *const *
   TF_DeleteSessionOptions(options);
 }
 
-/* The gradients of the graph, those of a call of the same as a function, and its symbolic gradient. */
+/* The gradients of the graph, of a call of the same computation, and its symbolic gradient. */
 static void check_function(Round *r, TF_Function *function) {
   Fixture *f = &r->f;
   TF_Output dxs[NUM_XS], ys[NUM_YS];

@@ -1,6 +1,6 @@
-/* Random programs on reference variables, written as graphs: what changes a variable waits for what was
- * before it, and reads wait for the last change. Sessions that optimise and sessions that do not must give
- * what the same program gives in C.
+/* Random programs on reference variables, as graphs: changes of a variable wait for earlier changes and
+ * reads, and reads wait for the last change. Sessions with and without optimising must give the results of
+ * the same program in C.
  *
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 test_c_api --filter random_programs
  */

@@ -1,4 +1,4 @@
-/* Reference variables in a session: who reads what, and when. What their ops compute is in
+/* Reference variables in a session: the order of reads and updates. The results of their ops are in
  * tests/data/golden. */
 #include "c_api_fixture.h"
 
@@ -20,7 +20,7 @@ static TF_Output pair(Fixture *f, const char *name, float a, float b) {
   return constant_of(f, name, float_vector(2, (float[]){a, b}));
 }
 
-/* An op behind another one. */
+/* An op that waits for another. */
 static TF_Output after(Fixture *f, TF_Operation *first, const char *type, const char *name, int num_inputs,
                        const TF_Output *inputs) {
   TF_OperationDescription *desc = TF_NewOperation(f->graph, type, name);
@@ -74,7 +74,7 @@ TEST(a_reference_is_fetched_as_its_value) {
   end_variables(&v);
 }
 
-/* A value that was read stays as it is when the variable changes later in the step. */
+/* A value that was read stays the same when the variable changes later in the step. */
 TEST(values_are_read_when_their_reader_runs) {
   Variables v;
   REQUIRE(begin_variables(&v));
@@ -91,7 +91,7 @@ TEST(values_are_read_when_their_reader_runs) {
   end_variables(&v);
 }
 
-/* Two updates that look alike are two. */
+/* Two equal updates are not merged. */
 TEST(equal_updates_are_not_merged) {
   Variables v;
   REQUIRE(begin_variables(&v));
@@ -150,7 +150,7 @@ TEST(gradients_of_references_are_those_of_values) {
   CHECK_INT_EQ(TF_OperationOutputType(dx[0]), TF_FLOAT);
   run_init(&v);
   gives(&v, dx[0], 2, 4);
-  /* A step of gradient descent on it. */
+  /* A gradient descent step on it. */
   TF_OperationDescription *desc = TF_NewOperation(f->graph, "ApplyGradientDescent", "step");
   TF_AddInput(desc, v.v);
   TF_AddInput(desc, constant(f, "rate", 0.25f));

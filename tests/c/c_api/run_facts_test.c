@@ -1,6 +1,5 @@
-/* Facts about importing GraphDefs that say what a session makes of them (tests/data/facts/import.jsonl,
- * records with "run"): the graph is written out again with its functions, imported into another one, and run
- * there. */
+/* Facts about imported GraphDefs in sessions (tests/data/facts/import.jsonl, records with "run"): the graph
+ * is exported with its functions, imported into another one, and run there. */
 #include <stdio.h>
 #include <stdlib.h>
 

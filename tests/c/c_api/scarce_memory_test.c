@@ -6,10 +6,10 @@
 #include "runtime/thread_pool.h"
 #include "shortage.h"
 
-/* Runs the scenario with 0, 1, 2, ... allocations that succeed, until it needs no more. A scenario says
- * whether it succeeded; when it did not, the status holds RESOURCE_EXHAUSTED. `least_failures` shows that it
- * was starved at all; with pointers of 32 bits more fits into one block of an arena, so that there are fewer
- * allocations to fail. */
+/* Runs the scenario with 0, 1, 2, ... allowed allocations, until it needs no more. A scenario returns whether
+ * it succeeded; otherwise the status has RESOURCE_EXHAUSTED. `least_failures` is the least number of
+ * failures; it is small because with 32-bit pointers more fits into one block of an arena, so that there are
+ * fewer allocations. */
 typedef bool Scenario(Fixture *f, void *arg);
 
 static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures) {
@@ -34,8 +34,8 @@ static void starve(Fixture *f, Scenario *scenario, void *arg, int least_failures
   CHECK(failures >= least_failures);
 }
 
-/* A scenario that can be repeated: it ends with RESOURCE_EXHAUSTED or comes out as it does with enough
- * memory, which the scenario checks. */
+/* A scenario that can be repeated: it ends with RESOURCE_EXHAUSTED or has the same result as with enough
+ * memory, which it checks. */
 static void starve_each(Fixture *f, Scenario *scenario, void *arg, const char *what) {
   Shortage shortage = {.what = what};
   thread_pool_default();
@@ -99,7 +99,7 @@ TEST(building_a_training_graph_without_memory) {
   end(&f);
 }
 
-/* Each step of building is tried until it succeeds, in one graph: what failed has left no trace. */
+/* Each building step is repeated until it succeeds, in one graph: failures must have left no trace. */
 static bool add_operation(Fixture *f, void *arg) {
   const TF_Output *x = arg;
   TF_OperationDescription *desc = TF_NewOperation(f->graph, "AddN", "sum");
@@ -226,7 +226,7 @@ TEST(functions_without_memory) {
 
 typedef struct Steps {
   Training training;
-  TF_Session *session; /* NULL: a new one for every try */
+  TF_Session *session; /* NULL: a new one for every attempt */
   bool initialized;
   TF_Status *deleted;
 } Steps;
@@ -261,7 +261,7 @@ static bool run_steps(Fixture *f, void *arg) {
   TF_Session *session = TF_NewSession(f->graph, NULL, f->status);
   if (!session) return false;
   bool ok = train_step(f, steps, session) && train_step(f, steps, session);
-  TF_DeleteSession(session, steps->deleted); /* f->status still tells of the step */
+  TF_DeleteSession(session, steps->deleted); /* f->status still has the step's error */
   return ok;
 }
 
@@ -272,23 +272,23 @@ TEST(training_steps_without_memory) {
   REQUIRE(build_training(&f, &steps.training));
   starve(&f, run_steps, &steps, 50);
   starve_each(&f, run_steps, &steps, "training");
-  /* The same in a session that lives through all failures. */
+  /* The same in a session that survives all failures. */
   steps.session = TF_NewSession(f.graph, NULL, f.status);
   REQUIRE(steps.session);
   starve(&f, run_steps, &steps, 30);
   steps.initialized = true;
-  starve(&f, run_steps, &steps, 2); /* tensors and results alone */
+  starve(&f, run_steps, &steps, 2); /* only tensors and results allocate */
   TF_DeleteSession(steps.session, f.status);
   TF_DeleteStatus(steps.deleted);
   end(&f);
 }
 
-/* --- what has to be as it is with enough memory, in a graph of its own --- */
+/* --- results that must equal those with enough memory, in a separate graph --- */
 
 typedef struct InNewGraph {
   bool (*run)(Fixture *f, void *arg);
   void *arg;
-  TF_Buffer *want; /* the graph's bytes; NULL: not known yet */
+  TF_Buffer *want; /* the graph's bytes; NULL: unknown */
 } InNewGraph;
 
 static void starve_in_new_graphs(Fixture *f, InNewGraph *in, const char *what) {
@@ -373,7 +373,7 @@ static TF_Output text_constant(Fixture *f, const char *name, int rank, const cha
 
 typedef struct Reference {
   TF_Output v;
-  const TF_Operation *steps[4]; /* v = [1, 2]; v += [1, 1]; save v; v = what was saved */
+  const TF_Operation *steps[4]; /* v = [1, 2]; v += [1, 1]; save v; v = saved value */
 } Reference;
 
 static void build_reference(Fixture *f, Reference *r) {

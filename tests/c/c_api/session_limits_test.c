@@ -1,4 +1,4 @@
-/* Deadlines of steps, as RunOptions and ConfigProto set them. */
+/* Deadlines of steps, set by RunOptions and ConfigProto. */
 #include "c_api/endless_loop.h"
 
 /* RunOptions { timeout_in_ms: 20 } and ConfigProto { operation_timeout_in_ms: 20 }. */

@@ -2,7 +2,7 @@
 
 #include "c_api/c_api_fixture.h"
 
-/* Threads are there where the engine has a lock for them. */
+/* Threads exist where the engine has locks. */
 #if !defined(__wasm__) || defined(TFCORE_THREADS)
 #include <pthread.h>
 #define HAS_THREADS 1
@@ -30,7 +30,7 @@ static void end_running(Running *r) {
   end(&r->f);
 }
 
-/* The session still does what it should. */
+/* The session still works. */
 static bool still_works(Running *r) {
   TF_Tensor *result = fetch(&r->f, r->session, r->x, r->value, r->y);
   const float want[] = {1, 4, 9};
@@ -47,7 +47,7 @@ TEST(feeds_fetches_and_targets) {
   TF_Output v = variable(&r.f, "v", 1, (int64_t[]){3}), read = read_variable(&r.f, "read", v);
   TF_Operation *assign = binary(&r.f, "AssignVariableOp", "assign", v, r.x).oper;
   const TF_Operation *targets[] = {assign};
-  /* A target runs beside a fetch; it may be the only thing. */
+  /* A target runs in addition to a fetch, or alone. */
   TF_Output outputs[] = {r.y};
   TF_Tensor *results[1];
   TF_SessionRun(r.session, NULL, &r.x, &r.value, 1, outputs, results, 1, targets, 1, NULL, r.f.status);
@@ -57,7 +57,7 @@ TEST(feeds_fetches_and_targets) {
   TF_Tensor *other = float_vector(3, (float[]){7, 8, 9});
   TF_SessionRun(r.session, NULL, &r.x, &other, 1, NULL, NULL, 0, targets, 1, NULL, r.f.status);
   CHECK_TF_OK(r.f.status);
-  CHECK_NEAR(((float *)TF_TensorData(kept))[0], 1, 0); /* results do not change any more */
+  CHECK_NEAR(((float *)TF_TensorData(kept))[0], 1, 0); /* results do not change later */
   TF_DeleteTensor(kept);
   TF_DeleteTensor(other);
   CHECK_NEAR(fetch_float(&r.f, r.session, kNone, NULL, read), 7, 0);

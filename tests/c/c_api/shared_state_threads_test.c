@@ -1,4 +1,4 @@
-/* What the threads that run one session share: its variables, and lines for people. */
+/* State shared by threads that run one session: its variables, and printed lines. */
 #if !defined(__wasm__)
 #include <pthread.h>
 
@@ -18,7 +18,7 @@ typedef struct Worker {
   int failures;
 } Worker;
 
-/* What the harness counts belongs to the main thread: a worker tells by its count alone. */
+/* The harness belongs to the main thread, so a worker only counts. */
 static void *count_and_print(void *arg) {
   Worker *worker = arg;
   TF_Status *status = TF_NewStatus();

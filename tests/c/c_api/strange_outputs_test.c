@@ -1,7 +1,7 @@
-/* Outputs that no operation has, and NULL where TensorFlow takes it: an answer or an error, never harm. */
+/* Outputs that do not exist, and NULL where TensorFlow accepts it: results or errors, but no harm. */
 #include "c_api/c_api_fixture.h"
 
-/* Outputs that are none, by what is wrong with them. */
+/* Invalid outputs, by their defect. */
 static void get_strange_outputs(TF_Output x, TF_Output strange[3]) {
   strange[0] = kNone;
   strange[1] = (TF_Output){x.oper, 1};

@@ -1,7 +1,7 @@
-/* Strings that a program writes into tensors, and frees, without the library: as the inline functions of
- * TensorFlow's own headers do, with malloc(), realloc() and free(). The layout is written by hand here; with
- * -DTFCORE_TENSORFLOW_HEADERS and TensorFlow's include folder it is those functions that write it. Under
- * AddressSanitizer whatever is freed by the wrong allocator, or not at all, is an error. */
+/* Strings that a program writes into tensors, and frees, without the library, with malloc(), realloc() and
+ * free(), as the inline functions of TensorFlow's headers do. The layout is written by hand here; with
+ * -DTFCORE_TENSORFLOW_HEADERS and TensorFlow's include folder, these functions write it. Under
+ * AddressSanitizer, freeing memory with the wrong allocator, or not at all, is an error. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static void check(int holds, const char *what, int line) {
 static TF_Status *status;
 #define CHECK_OK() check(TF_GetCode(status) == TF_OK, TF_Message(status), __LINE__)
 
-/* ---- what the program does on its own ---- */
+/* ---- the program's own functions ---- */
 
 #ifdef TFCORE_TENSORFLOW_HEADERS
 
@@ -89,7 +89,7 @@ static void own_free(TF_TString *s) {
   own_init(s);
 }
 
-/* Makes room for `size` bytes behind `kept` ones that stay. */
+/* Allocates `size` bytes after `kept` ones that are preserved. */
 static char *resize(TF_TString *s, size_t kept, size_t size) {
   Layout *layout = (Layout *)s, old = *layout;
   int was = kind(s);
@@ -155,7 +155,7 @@ static void strings_of_either_side(void) {
     CHECK(own_capacity(&s) == TF_StringGetCapacity(&s));
     TF_StringDealloc(&s);
     CHECK(holds(&s, "", 0));
-    for (int k = 0; k < NUM_SIZES; k++) { /* one writes over what the other wrote, and adds to it */
+    for (int k = 0; k < NUM_SIZES; k++) { /* each overwrites and extends the other's string */
       TF_StringCopy(&s, text, size);
       own_copy(&s, text + 1, kSizes[k]);
       CHECK(holds(&s, text + 1, kSizes[k]));
@@ -202,7 +202,7 @@ static void tensors_of_either_side(void) {
   TF_Tensor *tensor = new_strings();
   fill((TF_TString *)TF_TensorData(tensor));
   check_tensor(tensor, 1);
-  TF_DeleteTensor(tensor); /* frees what the program wrote */
+  TF_DeleteTensor(tensor); /* frees the program's strings */
   tensor = new_strings();
   for (int i = 0; i < NUM_SIZES; i++) TF_StringCopy((TF_TString *)TF_TensorData(tensor) + i, text, kSizes[i]);
   for (int i = 0; i < NUM_SIZES; i++) own_free((TF_TString *)TF_TensorData(tensor) + i);
@@ -260,7 +260,7 @@ static void steps_with_strings(void) {
   CHECK(freed == 1);
 }
 
-/* A constant's value goes into the graph and comes out again. */
+/* A constant's value is stored in the graph and read back. */
 static void attrs_with_strings(void) {
   TF_Tensor *value = new_strings(), *back = NULL;
   fill((TF_TString *)TF_TensorData(value));
@@ -281,7 +281,7 @@ static void attrs_with_strings(void) {
   TF_DeleteGraph(graph);
 }
 
-/* An element whose bytes lie behind it in the same block. */
+/* An element whose bytes are after it in the same block. */
 static void offsets(void) {
   char block[sizeof(TF_TString) + 40];
   const uint32_t head[] = {40 << 2 | 2, (uint32_t)sizeof(TF_TString), 1};
@@ -300,7 +300,7 @@ static void offsets(void) {
   free(element);
 }
 
-/* Bytes of a buffer go back through the function that the buffer names, whoever filled it. */
+/* The bytes of a buffer are freed by the function in the buffer, whoever filled it. */
 static void free_bytes(void *data, size_t size) {
   CHECK(size == 5);
   free(data);

@@ -1,5 +1,5 @@
-/* Tensors over memory of the program's own, string elements, statuses: what tests/c/c_api/user_program.c
- * leaves out. */
+/* Tensors over the program's own memory, string elements, statuses: cases that are not in
+ * tests/c/c_api/user_program.c. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ TEST(strings_in_memory_of_the_programs_own) {
   TF_Tensor *result = fetch(&f, session, x, tensor, unary(&f, "Identity", "y", x));
   if (CHECK_TF_OK(f.status)) string_is((TF_TString *)TF_TensorData(result), kLong);
   TF_DeleteTensor(tensor);
-  CHECK_INT_EQ(freed.count, 0); /* the result still has them */
+  CHECK_INT_EQ(freed.count, 0); /* the result still refers to them */
   TF_DeleteTensor(result);
   CHECK_INT_EQ(freed.count, 1);
   TF_DeleteSession(session, f.status);
@@ -68,7 +68,7 @@ TEST(strings_change_their_kind_as_they_are_set) {
   TF_TString_Copy(&string, kLong, strlen(kLong));
   TF_TString_Copy(&string, TF_TString_GetDataPointer(&string) + 2, 30);
   CHECK_MEM_EQ(TF_TString_GetDataPointer(&string), kLong + 2, 30);
-  /* Without memory it stays as it is. */
+  /* Without memory it is unchanged. */
   mem_fail_after(0);
   TF_TString_Copy(&string, kLong, strlen(kLong));
   mem_fail_after(-1);
@@ -148,7 +148,7 @@ TEST(views_of_a_tensor_keep_its_memory) {
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "other tensor has zero-sized data type");
   TF_DeleteTensor(strings);
 
-  /* Shapes that do not fit change nothing. */
+  /* Incompatible shapes change nothing. */
   TF_SetShape(view, (int64_t[]){31}, 1);
   TF_SetShape(view, (int64_t[]){-32}, 1);
   TF_SetShape(view, NULL, -1);
@@ -254,7 +254,7 @@ TEST(the_first_session_says_how_many_threads_work) {
   CHECK_TF_OK(f.status);
   TF_Session *session = TF_NewSession(f.graph, options, f.status);
   CHECK_TF_OK(f.status);
-  CHECK_INT_EQ(pool ? pool->threads : 0, threads); /* somebody had asked for the pool already */
+  CHECK_INT_EQ(pool ? pool->threads : 0, threads); /* the pool existed already */
   mem_fail_after(0);
   TF_SetConfig(options, "\x10\x03", 2, f.status);
   mem_fail_after(-1);

@@ -94,7 +94,7 @@ static TF_Output scalar(const char *name, float value) {
   return constant(name, TF_FLOAT, 0, NULL, &value, sizeof value);
 }
 
-/* Operations that one target runs. */
+/* A group of operations as one target. */
 typedef struct Group {
   TF_Operation *members[64];
   int count;
@@ -213,7 +213,7 @@ static void drop(void *data, size_t size, void *argument) {
   (void)argument;
 }
 
-/* Feeds digits [begin, end), which stay where they are. */
+/* Feeds digits [begin, end) without copying them. */
 static TF_Tensor *run(TF_Session *session, const Model *model, Digits *digits, int begin, int end,
                       TF_Output fetch, TF_Operation *target) {
   int64_t dims[] = {end - begin, PIXELS};
@@ -246,7 +246,7 @@ static double accuracy(TF_Session *session, const Model *model, Digits *digits) 
   return (double)right / digits->count;
 }
 
-/* Fisher-Yates, with a small generator of its own so that every run is the same. */
+/* Fisher-Yates, with its own small generator so that every run is the same. */
 static void shuffle(Digits *digits, uint32_t *state) {
   for (int i = digits->count - 1; i > 0; i--) {
     *state = *state * 1664525u + 1013904223u;

@@ -1,9 +1,10 @@
-/* What a library of TensorFlow's C API does, as text: one line for each thing tried. TensorFlow's own library
- * wrote tests/data/c_api_transcript.txt (tests/oracle/c_api_transcript.py); ours must say the same. Nothing
- * but the C API is used here, and either library's headers do.
+/* The behaviour of a library with TensorFlow's C API, as text with one line for each case. TensorFlow's own
+ * library wrote tests/data/c_api_transcript.txt (tests/oracle/c_api_transcript.py); ours must write the same.
+ * Only the C API is used here, with either library's headers.
  *
  *   transcript           compares what this library does with the file, and tells what differs
- *   transcript --print   writes the lines */
+ *   transcript --print   writes the lines
+ */
 #include "tensorflow/c/c_api.h"
 #include "tensorflow/c/c_api_experimental.h"
 #include "tensorflow/c/tf_tstring.h"
@@ -26,8 +27,8 @@ static void say_number(const char *name, long long value) {
   say(name, text);
 }
 
-/* The code and the message of the last call. Where the message goes on with what is this library's own
- * business, such as the name of the machine, only `length` characters are compared; 0: all. */
+/* Prints the code and the message of the last call. Only `length` characters of a message are compared if the
+ * rest depends on the library, such as the name of the machine; 0: all. */
 static void say_status_part(const char *name, size_t length) {
   Text text = {0};
   char code[16];
@@ -37,7 +38,7 @@ static void say_status_part(const char *name, size_t length) {
   text_add(&text, message, length > 0 && length < strlen(message) ? length : strlen(message));
   say(name, text.data);
   free(text.data);
-  TF_SetStatus(status, TF_OK, ""); /* not every call of TensorFlow's own does so when it succeeds */
+  TF_SetStatus(status, TF_OK, ""); /* not every call of TensorFlow clears the status when it succeeds */
 }
 
 static void say_status(const char *name) { say_status_part(name, 0); }
@@ -99,7 +100,8 @@ static TF_Operation *split(TF_Graph *graph, const char *name, TF_Output x) {
 
 enum { ALL = -1 };
 
-/* What a function is made of. Where `num_outputs` entries of `names` are NULL, the library chooses. */
+/* The arguments of a function's construction. If `num_outputs` entries of `names` are NULL, the library
+ * chooses. */
 typedef struct Parts {
   int num_opers;
   const TF_Operation *opers[3];
@@ -613,13 +615,13 @@ static void gradient(const char *name, TF_Graph *graph, const char *prefix, TF_O
   TF_Output dx = kNothing;
   TF_AddGradientsWithPrefix(graph, prefix, &y, 1, &x, 1, NULL, status, &dx);
   if (TF_GetCode(status) != TF_OK) {
-    /* The node that is in the way of a prefix is the gradient's own, too. */
+    /* The node that occupies a prefix belongs to the gradient itself. */
     say_status_part(name, prefix ? strlen("prefix [] conflicts with existing node in the graph named") +
                                        strlen(prefix)
                                  : 0);
     return;
   }
-  /* What comes behind the first part is the gradient's own affair. */
+  /* The part after the first name depends on the gradient. */
   const char *full = dx.oper ? TF_OperationName(dx.oper) : "nothing";
   Text text = {0};
   text_add(&text, full, strcspn(full, "/"));
@@ -672,7 +674,7 @@ static void ops_without_gradient(void) {
   gradient_of("Less", 2, 0);
   gradient_of("Equal", 2, 0);
 
-  /* Behind what stops the flow nothing is asked. */
+  /* Nothing before a stopped gradient is needed. */
   TF_Graph *g = TF_NewGraph();
   TF_Output x = first(placeholder(g, "x", TF_FLOAT)), zero = first(constant(g, "zero", 0));
   TF_OperationDescription *desc = TF_NewOperation(g, "ArgMax", "largest");

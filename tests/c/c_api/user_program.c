@@ -1,5 +1,5 @@
-/* A program as a user of TensorFlow's C library would write it: C and C++, nothing but the library's headers,
- * no knowledge of who made the library. It holds for TensorFlow's own library as well. */
+/* A program as a user of TensorFlow's C library would write it, valid C and C++: it uses only the library's
+ * headers and does not depend on who made the library. It also holds for TensorFlow's own library. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static TF_Status *status;
 static void check_status(TF_Code code, const char *part, int line) {
   if (!check(TF_GetCode(status) == code && strstr(TF_Message(status), part), "the status", line))
     printf("  is %d \"%s\", not %d \"%s\"\n", (int)TF_GetCode(status), TF_Message(status), (int)code, part);
-  TF_SetStatus(status, TF_OK, ""); /* not every call of TensorFlow's own does so when it succeeds */
+  TF_SetStatus(status, TF_OK, ""); /* not every call of TensorFlow clears the status when it succeeds */
 }
 
 #define CHECK_OK() check_status(TF_OK, "", __LINE__)
@@ -84,7 +84,7 @@ static void free_data(void *data, size_t length) {
   free(data);
 }
 
-/* What a program does with a .pb file. */
+/* Typical work with a .pb file. */
 static TF_Buffer *read_file(FILE *file) {
   fseek(file, 0, SEEK_END);
   size_t size = (size_t)ftell(file);
@@ -439,7 +439,7 @@ static void strings_flow(void) {
   }
   TF_DeleteTensor(result);
 
-  /* Through an attr and back; a constant's tensor outlives the one that it was made of. */
+  /* Through an attr and back; a constant's tensor outlives the original one. */
   TF_Operation *c = constant(graph, "c", value);
   TF_OperationGetAttrTensor(c, "value", &result, status);
   CHECK_OK();
@@ -458,7 +458,7 @@ static void strings_flow(void) {
   TF_DeleteGraph(graph);
 }
 
-/* ---- types that are only stored ---- */
+/* ---- storage types ---- */
 
 static void quantized_values_flow(void) {
   const int64_t dims[] = {4};

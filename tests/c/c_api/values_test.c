@@ -3,7 +3,7 @@
 #include "proto/proto.h"
 #include "runtime/thread_pool.h"
 
-/* What the process keeps: the ops, from the first graph on, kernels from outside, and the threads. */
+/* The state of the process: the ops, from the first graph on, registered kernels, and the threads. */
 AFTER_EACH() {
   kernel_registry_clear();
   op_registry_clear(op_registry_global());
@@ -109,9 +109,9 @@ TEST(memory_that_makes_no_tensor_is_given_back_too) {
     size_t length;
   } cases[] = {
       {TF_FLOAT, 2, {2, 3}, 23},             /* too short */
-      {TF_FLOAT, 2, {2, -1}, 24},            /* a size that is no size */
+      {TF_FLOAT, 2, {2, -1}, 24},            /* an invalid size */
       {TF_FLOAT, 2, {INT64_MAX, 2}, 24},     /* overflow */
-      {TF_FLOAT, 2, {INT64_MAX / 8, 4}, 24}, /* overflow of the bytes alone */
+      {TF_FLOAT, 2, {INT64_MAX / 8, 4}, 24}, /* only the size in bytes overflows */
       {TF_FLOAT, 255, {1, 1}, 24},           /* too many dimensions */
       {(TF_DataType)0, 1, {1}, 24},
       {(TF_DataType)99, 1, {1}, 24},

@@ -1,5 +1,5 @@
-/* Checkpoints that are written while operations on files fail, or end in the middle: whoever reads, at any
- * moment, finds the old checkpoint or the new one. */
+/* Checkpoints that are written while file operations fail, or when the process ends in the middle: at any
+ * moment, readers find the old checkpoint or the new one. */
 #include "base/alloc.h"
 #include "base/file_draft.h"
 #include "checkpoint/bundle.h"
@@ -9,7 +9,7 @@
 
 enum { SIZE = 100 };
 
-/* Tensor "a" (and "b") of SIZE floats, all `value`: two checkpoints differ in nothing else. */
+/* Tensor "a" (and "b") of SIZE floats, all `value`, which is the only difference between two checkpoints. */
 static bool write_bundle(const char *prefix, const char *const *names, int count, float value,
                          Status *status) {
   BundleWriter *writer;
@@ -43,15 +43,15 @@ static float value_in(const char *prefix, const char *name) {
   return value;
 }
 
-/* --- one scenario, with everything failing once --- */
+/* --- one scenario, with every operation failing once --- */
 
 typedef struct Scenario {
   bool (*prepare)(Status *status);
   bool (*run)(Status *status);
-  void (*look)(void);          /* the old or the new */
+  void (*look)(void);          /* checks for the old or the new */
   void (*look_new)(void);      /* after success */
-  const char *files;           /* that are there then */
-  const char *files_if_single; /* the same where files have one name only */
+  const char *files;           /* the expected files afterwards */
+  const char *files_if_single; /* the same without second names */
 } Scenario;
 
 static bool append_name(void *arg, const char *name, Status *status) {
@@ -104,7 +104,7 @@ static int run_scenario(const Scenario *scenario, FaultKind kind, int at, bool s
     CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
   }
   if (kind == FAULT_FULL) check_no_drafts();
-  /* The next process does it all again, and nothing is left of the one before it. */
+  /* The next process repeats everything, and nothing is left of the previous one. */
   faults = (Faults){.real = &kMemoryFiles, .single_names = single_names};
   file_store_use(&kFaultyFiles);
   if (kind == FAULT_CRASH || !ok) CHECK_OK(scenario->run(&status), status);
@@ -193,8 +193,8 @@ static bool write_parts(float value, Status *status) {
 
 static bool merge_parts(Status *status) {
   Str prefixes[] = {str_of("part/0"), str_of("part/1")};
-  /* After an interruption the parts may be gone, or some of them, as the merged checkpoint is there: it is
-   * saved again. */
+  /* After an interruption some of the parts may be gone, because the merged checkpoint exists: it is saved
+   * again. */
   return bundle_merge(prefixes, 2, false, str_of("dir/m"), status) ||
          (value_in("dir/m", "a") == 2 && save_new(status));
 }

@@ -1,5 +1,4 @@
-/* Bundles that were written with care and say what cannot be: every checksum of the files is right, so
- * that the reader has to look. */
+/* Invalid bundles with correct checksums, so that the reader must check their contents. */
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ static bool add_message(TableWriter *table, const char *key, const ProtoDescript
   return ok;
 }
 
-/* The bundle "b": its header and the entry "x" as text (NULL: there is none), and one data file. */
+/* The bundle "b": its header and the entry "x" as text (NULL: none), and one data file. */
 static bool write_bundle(const char *header, const char *entry, Str data) {
   Status status;
   Str file;
@@ -114,8 +113,8 @@ TEST(entries_that_cannot_be_are_refused) {
        "Does not have sufficient slices for partitioned tensor x to restore in slice_spec: -"},
       {TWO_FLOATS "slices { extent { start: 0 length: 1 } } slices { extent { start: 1 length: 1 } }",
        CODE_NOT_FOUND, "not found in checkpoint"},
-      {TWO_FLOATS "slices { extent { } }", CODE_DATA_LOSS, ""}, /* a slice that is the whole,
-          and that is itself */
+      {TWO_FLOATS "slices { extent { } }", CODE_DATA_LOSS, ""}, /* a slice that is the whole tensor, and
+                                                                 * refers to itself */
       {"dtype: DT_FLOAT slices { }", CODE_DATA_LOSS, ""},
       {"dtype: DT_FLOAT shape { dim { size: -1 } } slices { extent { } }", CODE_INVALID_ARGUMENT,
        "is not fully defined"},

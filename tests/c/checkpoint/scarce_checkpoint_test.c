@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "shortage.h"
 
-/* What TensorFlow wrote (tests/oracle/checkpoints.py). */
+/* Written by TensorFlow (tests/oracle/checkpoints.py). */
 #define ORACLE TFCORE_SOURCE_DIR "/tests/data/oracle/checkpoints/"
 
 /* --- writing --- */
@@ -189,7 +189,7 @@ static bool same_values(const Tensor *a, const Tensor *b) {
 
 TEST(checkpoints_are_read_short_of_memory_or_not_at_all) {
   const FileStore *usual = file_store();
-  file_store_use(&kDiskFiles); /* WebAssembly has files in memory at first */
+  file_store_use(&kDiskFiles); /* WebAssembly uses files in memory by default */
   for (size_t i = 0; i < sizeof kReadings / sizeof kReadings[0]; i++) {
     const Reading *reading = &kReadings[i];
     Shortage shortage = {.what = strrchr(reading->prefix, '/')};

@@ -109,9 +109,9 @@ TEST(snappy_is_read) {
   CHECK(!snappy_length(bytes_of("\xff\xff\xff\xff\xff\xff", 6), &length));
 }
 
-/* --- tables whose checksums are right, and that say what cannot be --- */
+/* --- invalid tables with correct checksums --- */
 
-/* A block with its trailer; returns its handle as it stands in an index. */
+/* A block with its trailer; returns its handle for an index. */
 static void append_block(StrBuf *file, Str content, char kind, StrBuf *handle) {
   strbuf_clear(handle);
   append_varint(handle, (uint64_t)file->length);
@@ -122,7 +122,7 @@ static void append_block(StrBuf *file, Str content, char kind, StrBuf *handle) {
   append_u32(file, crc32c_mask(crc32c_extend(0, file->data + begin, file->length - begin)));
 }
 
-/* One entry that shares `shared` bytes with the one before it, and the restarts behind it. */
+/* One entry that shares `shared` bytes with the previous one, and the restarts after it. */
 static void append_entry(StrBuf *block, uint64_t shared, Str key, Str value) {
   append_varint(block, shared);
   append_varint(block, key.length);
@@ -136,8 +136,8 @@ static void end_block(StrBuf *block) {
   append_u32(block, 1);
 }
 
-/* A table of the one data block `data`; `index_value` (unless its data is NULL) stands where the handle of
- * the block should. */
+/* A table of the one data block `data`; `index_value` (unless its data is NULL) replaces the handle of the
+ * block. */
 static void check_table(Str data, char kind, Str index_value, const char *words) {
   Status status;
   StrBuf file = {0}, index = {0}, handle = {0}, footer = {0};
@@ -180,9 +180,9 @@ TEST(tables_that_cannot_be_are_refused) {
   check_table(bytes_of("\7\0\0\0", 4), 0, none, "bad block contents");
   check_table(whole, 0, bytes_of("\x80", 1), "bad block handle");
   check_table(whole, 0, bytes_of("\0\x80", 2), "bad block handle");
-  check_table(whole, 0, bytes_of("\xff\x7f\1", 3), ""); /* a block behind the end */
+  check_table(whole, 0, bytes_of("\xff\x7f\1", 3), ""); /* a block after the end */
   check_table(whole, 0, bytes_of("\0\xff\x7f", 3), "");
-  /* Snappy: text of more bytes than it can stand for, none, and too few. */
+  /* Snappy: a text with too many bytes for its length, with none, and with too few. */
   check_table(bytes_of("\xff\xff\xff\xff\x0f\0", 6), 1, none, "corrupted compressed block contents");
   check_table(bytes_of("\x80", 1), 1, none, "corrupted compressed block contents");
   check_table(bytes_of("\5\0a", 3), 1, none, "corrupted compressed block contents");

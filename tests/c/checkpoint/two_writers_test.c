@@ -1,5 +1,5 @@
-/* Processes that replace one checkpoint at the same time: afterwards one of theirs is there, whole, and no
- * file of another. */
+/* Processes that replace one checkpoint concurrently: afterwards one of their checkpoints is complete, and no
+ * files of others exist. */
 #if !defined(__wasm__)
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
@@ -38,7 +38,7 @@ done:
   return ok;
 }
 
-/* The same in two data files, by way of two parts that are the writer's own. */
+/* The same in two data files, by merging two parts of the writer's own. */
 static bool save_merged(int writer, float value, int64_t size, Status *status) {
   char first[96], second[96], whole[96];
   path_of(writer == 0 ? "part-0-0" : "part-1-0", first);
@@ -49,7 +49,7 @@ static bool save_merged(int writer, float value, int64_t size, Status *status) {
   return bundle_merge(parts, 2, false, str_of(path_of("m", whole)), status);
 }
 
-/* What a writer does in its own process; its exit code is 0 when all of it succeeded. */
+/* The work of a writer in its own process; its exit code is 0 if everything succeeded. */
 static int write_often(int writer, int round) {
   Status status;
   char path[96];
@@ -114,7 +114,7 @@ static bool append_name(void *arg, const char *name, Status *status) {
   return true;
 }
 
-/* Nothing but the files of one checkpoint. */
+/* Only the files of one checkpoint. */
 static bool check_files(void) {
   StrBuf names = {0};
   Status status;
@@ -129,7 +129,7 @@ static bool check_files(void) {
   return ok;
 }
 
-/* No machine fails here, and without waiting for the disk the writers meet more often. */
+/* The machine does not fail here, and without syncing the disk the writers meet more often. */
 static int sync_nothing(int file) {
   (void)file;
   return 0;

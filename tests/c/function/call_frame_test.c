@@ -47,7 +47,7 @@ TEST(a_frame_takes_arguments_of_its_types) {
   CHECK_FAILS(call_frame_set_args(&frame, swapped, 2, &status), CODE_INVALID_ARGUMENT,
               "Expects arg[0] to be float but int64 is provided");
   CHECK_OK(call_frame_get_arg(&frame, 0, &arg, &status), &status);
-  CHECK(arg->data == args[0].data); /* what it had */
+  CHECK(arg->data == args[0].data); /* unchanged */
   tensor_clear(&args[0]);
   tensor_clear(&args[1]);
   call_frame_free(&frame);

@@ -1,5 +1,4 @@
-/* Every function that the recorded facts have, and every function of their GraphDefs: full text says all of
- * it. */
+/* Every function in the recorded facts, and every function of their GraphDefs: full text is lossless. */
 #include <stdio.h>
 
 #include "function/function_facts.h"
@@ -56,7 +55,7 @@ static void check_library(const char *text, Arena *arena) {
   Status status;
   status_init(&status);
   void *graph = NULL;
-  /* Texts may also be of something else. */
+  /* Texts may also describe something else. */
   if (!proto_parse_text(kGraphDef, str_of(text), arena, &graph, &status)) return;
   const FunctionDefLibrary *library = ((const GraphDef *)graph)->library;
   if (!library) return;
@@ -73,7 +72,7 @@ static void look_into(const Json *json, const FunctionLibraryDefinition *ops, Ar
   for (int i = 0; i < json->count; i++) look_into(&json->items[i], ops, arena);
 }
 
-/* Ops that a fact brings along. */
+/* The ops in a fact. */
 static void add_ops(const Json *ops, OpRegistry *registry, Arena *arena) {
   Status status;
   status_init(&status);

@@ -17,7 +17,7 @@ static FunctionBody *body_of(Graph *library, const char *text) {
   if (CHECK_OK(function_parse(str_of(text), arena, &function, &status), &status)) {
     CHECK_OK(function_body_new(library, function, NULL, 0, &body, &status), &status);
   }
-  arena_free(arena); /* the body keeps nothing of it */
+  arena_free(arena); /* the body keeps no pointers into it */
   return body;
 }
 
@@ -77,7 +77,7 @@ TEST(graphs_are_printed_by_numbers) {
   graph_free(library);
 }
 
-/* A graph with a result and an argument, whose attr `index` (unless it is NULL) is that text. */
+/* A graph with a result and an argument whose attr `index` (unless it is NULL) is that text. */
 static Graph *graph_of_argument(Graph *library, const char *index, Status *status) {
   Graph *graph = graph_new_body(library);
   Arena *arena = graph_arena(graph);

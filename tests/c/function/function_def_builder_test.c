@@ -1,4 +1,4 @@
-/* Functions made from descriptions: TensorFlow's examples, and what must be refused. */
+/* Functions made from descriptions: TensorFlow's examples, and invalid ones. */
 #include "function/function_def_builder.h"
 
 #include <stdio.h>
@@ -212,7 +212,7 @@ TEST(example_function_among_attrs) {
       {.rets = NAMES("y"), .op = "AddN", .args = NAMES("a:y"), ATTRS({"N", n}, {"T", t})},
   };
   const FunctionReturn returns[] = {{"y", "y:sum"}};
-  /* Blanks in a spec say nothing. */
+  /* Blanks in a spec are ignored. */
   for (const char *arg = "x: N*T\0x: N * T\0"; *arg; arg += strlen(arg) + 1) {
     const FunctionDef *function =
         create(&(FunctionSpec){.name = "AddSquared",
@@ -333,7 +333,7 @@ TEST(example_branches) {
   arena_free(arena);
 }
 
-/* --- the rest of what descriptions can say --- */
+/* --- other features of descriptions --- */
 
 TEST(a_node_that_is_defined_is_named_after_its_first_result) {
   Arena *arena = arena_new();
@@ -410,7 +410,7 @@ TEST(functions_are_stateful_when_an_op_is) {
     if (!ok) CHECK_INT_EQ(status.code, CODE_NOT_FOUND);
   }
   CHECK_CONTEXT("%s", "");
-  /* A function of a library is an op like others. */
+  /* A function of a library can be used like other ops. */
   FunctionLibraryDefinition *library = function_library_new(op_registry_global(), NULL);
   FunctionDef *callee = NULL, *caller = NULL;
   CHECK_OK(function_parse(str_of("NobodyKnows(x:float) -> (y:float, z:float) {\n  return y = x\n  return z = "
@@ -542,7 +542,7 @@ TEST(descriptions_that_are_refused) {
     bool ok = (cases[i].define ? function_define : function_create)(&cases[i].spec, NULL, result, &function,
                                                                     &status);
     if (cases[i].spec.name[0] == 0) {
-      /* A name is asked for where the function enters a library. */
+      /* A name is required when the function is added to a library. */
       CHECK(ok);
     } else {
       CHECK(!ok && !function);

@@ -7,7 +7,7 @@
 #include "function/function_canonicalize.h"
 #include "shortage.h"
 
-/* --- what must hold --- */
+/* --- checks --- */
 
 static bool same_text(const StrBuf *got, const char *what, const char *want, StrBuf *why) {
   return strcmp(strbuf_text(got), want) == 0 || fact_differs(why, what, strbuf_text(got), want);
@@ -72,8 +72,7 @@ static bool holds_instantiated(const FunctionDef *function, const Json *want, Ar
   return holds;
 }
 
-/* The text that TensorFlow prints is also parsed: to an equal function, but for what the text does not
- * say. */
+/* TensorFlow's text is also parsed, to an equal function except for what the text omits. */
 static bool holds_printed(const FunctionDef *function, const char *want, Arena *arena, StrBuf *why) {
   Status status;
   status_init(&status);

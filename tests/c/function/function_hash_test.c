@@ -1,5 +1,5 @@
-/* The hash of a function: the same for what differs in the order of unordered things alone, another for
- * everything else. */
+/* The hash of a function: equal for functions that differ only in the order of unordered parts, different for
+ * all others. */
 #include "function/function_hash.h"
 
 #include "base/str.h"
@@ -52,7 +52,7 @@ static const char *const kGroups[][3] = {
      NODE("attr { key: 'l' value { list { func { name: 'G' attr { key: 'b' value { list { func { name: 'I' "
           "attr { key: 'd' value { b: false } } "
           "attr { key: 'c' value { b: true } } } } } } } } } }")},
-    /* Tensors, in every way in which they can be written. */
+    /* Tensors in every encoding. */
     {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: "
           "'ab' string_val: 'c' } } }")},
     {NODE("attr { key: 't' value { tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: "
@@ -75,14 +75,14 @@ static const char *const kGroups[][3] = {
     {SIGNATURE "control_output: 'c' control_output: 'd' }",
      SIGNATURE "control_output: 'd' control_output: 'c' }"},
     {SIGNATURE "control_output: 'c' }"},
-    /* Attrs of the function itself, and what it does last. */
+    /* Attrs of the function itself, and its control results. */
     {SIGNATURE "} attr { key: 'k' value { s: 'v' } } attr { key: 'm' value { i: 1 } }",
      SIGNATURE "} attr { key: 'm' value { i: 1 } } attr { key: 'k' value { s: 'v' } }"},
     {SIGNATURE "} attr { key: 'k' value { s: 'w' } } attr { key: 'm' value { i: 1 } }"},
     {SIGNATURE "} control_ret { key: 'c' value: 'n' } control_ret { key: 'd' value: 'm' }",
      SIGNATURE "} control_ret { key: 'd' value: 'm' } control_ret { key: 'c' value: 'n' }"},
     {SIGNATURE "} control_ret { key: 'c' value: 'm' } control_ret { key: 'd' value: 'n' }"},
-    /* Nodes come in any order, control inputs too, data inputs do not. */
+    /* The order of nodes and of control inputs does not matter, that of data inputs does. */
     {SIGNATURE "} node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: '^b' input: '^c' } node_def { "
                "name: 'b' op: 'B' }",
      SIGNATURE "} node_def { name: 'b' op: 'B' } node_def { name: 'a' op: 'A' input: 'x' input: 'w' input: "

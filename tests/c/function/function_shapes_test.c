@@ -1,5 +1,5 @@
-/* Shapes through calls of functions. The ops are of a registry of their own, with the shape functions that
- * matter here. */
+/* Shapes through function calls. The ops belong to a separate registry, with the shape functions that matter
+ * here. */
 #include "function/function_body.h"
 
 #include <stdio.h>
@@ -37,7 +37,7 @@ static bool shape_shape(InferenceContext *c, Status *status) {
   return shape_ok(shape_vector(c, rank), &c->outputs[0], status);
 }
 
-/* A vector of a length that nobody knows, twice. */
+/* A vector of an unknown length, twice. */
 static bool unique_shape(InferenceContext *c, Status *status) {
   TRY(shape_ok(shape_vector(c, dim_unknown(c)), &c->outputs[0], status));
   c->outputs[1] = c->outputs[0];
@@ -61,7 +61,7 @@ static bool read_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* What comes back from the round before. */
+/* The value of the previous iteration. */
 static bool second_input_shape(InferenceContext *c, Status *status) {
   c->outputs[0] = c->inputs[1];
   return shape_ok(shape_scalar(c), &c->outputs[1], status);
@@ -332,7 +332,7 @@ TEST(dimensions_that_a_body_makes_are_new_for_every_call) {
   NodeOutput u = add(&w, "u = Unlike()", INPUTS(x)), v = add(&w, "v = Unlike()", INPUTS(x));
   NodeOutput idx = {u.node, 1}, z = {u.node, 2};
   check_shape(u, "[?]");
-  CHECK(dim_at(u, 0) == dim_at(idx, 0)); /* one dimension inside is one outside */
+  CHECK(dim_at(u, 0) == dim_at(idx, 0)); /* a dimension inside equals one outside */
   CHECK(dim_at(u, 0) != dim_at(z, 0));
   CHECK(dim_at(u, 0) != dim_at(v, 0));
   CHECK(try_add(&w, "m = Merged[T=float]()", INPUTS(u, z)));
@@ -351,7 +351,7 @@ TEST(bodies_know_constants) {
   NodeOutput s2 = add(&w, "s2 = Const[dtype=int32, value=[7]]()", 0, NULL);
   check_shape(add(&w, "t2 = To()", INPUTS(x, s2)), "[7]");
   check_shape(add(&w, "u2 = ToTwice()", INPUTS(x, s2)), "[14]");
-  /* Values that nobody knows, but for their number. */
+  /* Unknown values, with a known number. */
   NodeOutput n = add(&w, "n = Placeholder[dtype=int32, shape=Shape<[2]>]()", 0, NULL);
   check_shape(add(&w, "t3 = To()", INPUTS(x, n)), "[?,?]");
   close_world(&w);
@@ -386,7 +386,7 @@ TEST(handle_data_passes_in_and_out) {
   check_shape(r, "[?,8]");
   NodeOutput outside = add(&w, "o = ReadVariableOp[dtype=float]()", INPUTS(g));
   CHECK(dim_at(outside, 0) == dim_at(r, 0));
-  /* Data that the body has made outlives it. */
+  /* Handle data that the body made outlives it. */
   NodeOutput m = add(&w, "m = Make()", 0, NULL), n = add(&w, "n = Make()", 0, NULL);
   NodeOutput first = add(&w, "first = ReadVariableOp[dtype=float]()", INPUTS(m));
   NodeOutput second = add(&w, "second = Read()", INPUTS(m));
@@ -404,7 +404,7 @@ TEST(attrs_make_bodies_of_their_own) {
   NodeOutput n = add(&w, "n = Placeholder[dtype=int32, shape=Shape<[5]>]()", 0, NULL);
   check_shape(add(&w, "a = Same[T=float]()", INPUTS(x)), "[2]");
   check_shape(add(&w, "b = Same[T=int32]()", INPUTS(n)), "[5]");
-  /* Names of attrs that the function does not have say nothing. */
+  /* Attrs that the function does not declare are ignored. */
   check_shape(add(&w, "c = Same[T=int32, _other=3]()", INPUTS(n)), "[5]");
   CHECK_INT_EQ(identity_runs, 3);
   close_world(&w);
@@ -432,7 +432,7 @@ TEST(a_function_that_is_replaced_has_another_body) {
   close_world(&w);
 }
 
-/* What an edge that goes back has given in one call is nothing that the next call knows. */
+/* The result of a back edge in one call must not affect the next call. */
 TEST(loops_in_bodies_begin_anew) {
   World w;
   REQUIRE(open_world(&w, FUNCTIONS));
@@ -554,7 +554,7 @@ TEST(deep_and_wide_calls_end) {
   }
 }
 
-/* What a call needs for a while is given back: only its results stay. */
+/* Temporary memory of a call is released: only its results stay. */
 TEST(calls_leave_little_behind) {
   World w;
   StrBuf text = {0};

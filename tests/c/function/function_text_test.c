@@ -11,7 +11,7 @@
 BEFORE_EACH() { test_ops_register(); }
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
-/* As TensorFlow's own tests print them. */
+/* As printed in TensorFlow's own tests. */
 static const char *const kPrinted[] = {
     "\nSquarePlusOne[T:{float, double, int32, int64}](x:T) -> (y:T) {\n"
     "  a = Square[T=$T](x)\n"
@@ -403,7 +403,7 @@ TEST(function_text_survives_failing_allocations) {
   }
 }
 
-/* One that fails alone is told, or makes no difference: the text is not another one that says the same. */
+/* A single failing allocation is reported or makes no difference: it must not change the text. */
 TEST(function_text_does_not_change_when_one_allocation_fails) {
   for (size_t i = 0; i < sizeof kPrinted / sizeof kPrinted[0]; i++) {
     Status status;

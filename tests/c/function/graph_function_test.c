@@ -1,4 +1,4 @@
-/* Functions and graphs: inlining the one into the other, and making the one of the other. */
+/* Functions and graphs: inlining functions into graphs, and making functions of graphs. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Functions with two things wrong: what is reported is what TensorFlow meets first. */
+/* Functions with two errors: the reported one is the one that TensorFlow finds first. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "ops/op_table.h"
 
-/* In TensorFlow's order. Each stands at the end of a body, so that the order of nodes does not decide. */
+/* In TensorFlow's order. Each error is at the end of a body, so that the order of nodes does not decide. */
 typedef struct Defect {
   const char *attr, *nodes, *ret, *message;
 } Defect;

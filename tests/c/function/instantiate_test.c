@@ -196,7 +196,7 @@ TEST(canonical_names_hold_values_of_every_kind) {
   check_canonical("T=float, S=$T, l={float, int32}, n=[1, 2], x=0.5, b=true", NULL,
                   "F[S=$T,T=float,b=true,l={float, int32},n=[1, 2],x=0.5]");
   check_canonical("f=G, g=G[b=1, a=H[T=float]]", NULL, "F[f=G,g=G[a=H[T=float], b=1]]");
-  /* What TensorFlow's text cuts tells instantiations apart here. */
+  /* Parts that TensorFlow's text truncates distinguish instantiations here. */
   check_canonical("t=Tensor<type: int32 shape: [5] values: 1 2 3 4 5>", NULL,
                   "F[t=Tensor<type: int32 shape: [5] values: 1 2 3 4 5>]");
 }

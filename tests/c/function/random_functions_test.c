@@ -1,5 +1,5 @@
-/* Random FunctionDefs: their full text says all of them, and damage to texts and bytes is told, not
- * suffered. */
+/* Random FunctionDefs: their full text is lossless, and damage to texts and bytes is reported without
+ * harm. */
 #include <math.h>
 
 #include "function/function_def_builder.h"
@@ -12,7 +12,7 @@ static char *pick_text(Random *r, const char *const *texts, uint64_t count) {
   return arena_strdup(r->arena, texts[random_below(r, count)]);
 }
 
-/* --- functions as people write them, with whatever attrs can hold --- */
+/* --- realistic functions, with all kinds of attr values --- */
 
 static char *pick_name(Random *r) {
   static const char *const kNames[] = {"x",        "y2",   "a/b",  "scope/n_1", "return",    "device",
@@ -56,7 +56,7 @@ static TensorShapeProto *pick_shape(Random *r) {
   return shape;
 }
 
-/* A tensor of any dtype that has elements, as the engine encodes it, or with an encoding of its own. */
+/* A tensor of any dtype with elements, in the engine's encoding or another one. */
 static TensorProto *pick_tensor(Random *r) {
   Status status;
   status_init(&status);
@@ -302,7 +302,7 @@ TEST(full_text_says_all_of_a_function) {
     if (!ok) return;
   }
   CHECK_CONTEXT("%s", "");
-  /* Most of it in lines of the language. */
+  /* Mostly written in the language, not as protobuf text. */
   CHECK(nodes > 4000);
   CHECK(escapes < nodes / 2);
 }
@@ -316,7 +316,7 @@ TEST(full_text_says_all_of_any_message) {
     Random r = {.state = (uint64_t)round * 0xd1342543de82ef95u, .arena = arena_new()};
     StrBuf bytes = {0};
     void *function = NULL;
-    /* As it comes out of the reader. */
+    /* As the parser returns it. */
     bool ok = CHECK_OK(proto_serialize(random_message(&r, kFunctionDef, 0), &bytes, &status), &status) &&
               CHECK_OK(proto_parse(kFunctionDef, strbuf_text(&bytes), (size_t)bytes.length, r.arena,
                                    &function, &status),
@@ -338,7 +338,7 @@ static void damage(Random *r, char *bytes, int64_t *length) {
     switch (random_below(r, 4)) {
       case 0: bytes[at] = (char)random_next(r); break;
       case 1: bytes[at] = kBytes[random_below(r, sizeof kBytes - 1)]; break;
-      case 2: /* a piece goes */
+      case 2: /* remove a piece */
         memmove(bytes + at, bytes + at + (*length - at) / 8, (size_t)(*length - at - (*length - at) / 8));
         *length -= (*length - at) / 8;
         break;
@@ -348,7 +348,7 @@ static void damage(Random *r, char *bytes, int64_t *length) {
   }
 }
 
-/* Everything that takes a function does something sensible with this one. */
+/* Everything that takes a function must handle this one. */
 static void use_function(FunctionDef *function) {
   Status status;
   status_init(&status);

@@ -1,6 +1,6 @@
-/* How much the golden cases cover: every op that is to be there first (tests/data/op_tiers.txt) has twelve
- * of its own; each of its dtypes has one, but for those that tests/data/golden_exceptions.txt explains;
- * and all of them together stay small. With TFCORE_GOLDEN_TABLE set in the environment the table is printed.
+/* The coverage of the golden cases: every op in tests/data/op_tiers.txt has twelve cases; each of its dtypes
+ * has one, except for those in tests/data/golden_exceptions.txt; and all of them together are small. With
+ * TFCORE_GOLDEN_TABLE set in the environment the table is printed.
  *
  *   TFCORE_GOLDEN_TABLE=1 test_golden --filter golden_cases_cover_the_ops
  */
@@ -19,10 +19,10 @@ enum { MOST_OPS = 256, MOST_FILES = 256, LEAST_CASES = 12, MOST_BYTES = 12 * 100
 typedef struct Row {
   char op[64];
   int tier;
-  char attr[32];             /* of the element type; "" when the op has none */
-  uint64_t wanted, excepted; /* a bit for each dtype: to be covered, and those of them that cannot be */
-  uint64_t covered;          /* by a case about the op in which not every step fails */
-  int cases;                 /* that are about the op: their names begin with its own */
+  char attr[32];             /* the attr of the element type; "" if the op has none */
+  uint64_t wanted, excepted; /* a bit for each dtype: required ones, and exceptions among them */
+  uint64_t covered;          /* by a case for the op in which some step succeeds */
+  int cases;                 /* the op's cases, whose names begin with its name */
   int failures;              /* those of them that end in an error */
   int graphs;                /* other cases with the op in their graphs */
   bool in_case;
@@ -33,7 +33,7 @@ typedef struct Table {
   int count;
 } Table;
 
-/* The bits of the dtypes that `words` names; 0 when one of them is no dtype. */
+/* The bits of the dtypes in `words`; 0 if one of them is not a dtype. */
 static uint64_t parse_dtypes(char *words) {
   uint64_t bits = 0;
   char *rest = NULL;
@@ -104,7 +104,7 @@ static size_t count_failures(const Tfcore__GoldenCase *golden) {
   return failures;
 }
 
-/* Of an attr of kind type, which stands at its default where the node does not have it. */
+/* The value of a type attr, with its default if the node lacks it. */
 static int type_attr(const NodeDef *node, const char *attr) {
   const AttrValue *value = node_def_attr(node, attr);
   if (value) return (int)value->type;

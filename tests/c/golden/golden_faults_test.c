@@ -1,9 +1,9 @@
-/* The golden cases short of memory: the n-th request of a call fails (base/alloc.h), alone or with all that
- * follow. The call then ends with RESOURCE_EXHAUSTED, or gives what TensorFlow gives; graph and memory are as
- * they were, and the same call succeeds afterwards.
+/* The golden cases with too little memory: the n-th request of a call fails (base/alloc.h), alone or with all
+ * later ones. The call then ends with RESOURCE_EXHAUSTED, or has TensorFlow's result; graph and memory are
+ * unchanged, and the same call succeeds afterwards.
  *
- * Of each file those cases are tried that have an op which no case before them had, and a sample of n. All of
- * them are tried with
+ * For each file, this tests the cases with an op that no earlier case had, and a sample of n. All are tested
+ * with
  *
  *   TFCORE_FAULTS=all test_golden --filter short_of_memory
  */
@@ -18,8 +18,8 @@
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
 
-/* Of a step with few requests all n are tried. Of other calls the first are all tried, and of the others
- * these many, spread over the rest. */
+/* For steps with few requests all n are tested. For other calls the first ones and this number of others are
+ * tested. */
 enum { FIRST_FAULTS = 6, SPREAD_FAULTS = 10, MOST_OF_A_STEP = 400, MOST_FILES = 256 };
 
 static bool all_faults(void) {
@@ -65,7 +65,7 @@ static bool build_with(const Tfcore__GoldenCase *golden, const Shortage *shortag
   Replay replay;
   bool ok = replay_begin(&replay, golden, false);
   replay.shortage = *shortage;
-  /* Variables stand in the graph of a training before the import. */
+  /* The variables of a training are in the graph before the import. */
   if (golden->training) ok = ok && replay_import(&replay);
   else ok = ok && starve_building(&replay, replay_import);
   ok = ok && starve_building(&replay, replay_add_gradients) && replay_add_training(&replay);
@@ -123,12 +123,12 @@ static bool run_with(Replay *replay, size_t last, const Shortage *shortage, bool
 
 static void starve_steps(const Tfcore__GoldenCase *golden, unsigned *seed) {
   Replay replay;
-  bool again = !is_stateful(golden) && !golden->training; /* what a step assigned stays */
+  bool again = !is_stateful(golden) && !golden->training; /* assignments of a step stay */
   bool ok = replay_begin(&replay, golden, false) && replay_import(&replay) && replay_add_gradients(&replay) &&
             replay_add_training(&replay);
   size_t step = all_faults() ? 0 : golden->n_steps - 1;
   for (; ok && step < golden->n_steps; step++) {
-    ok = replay_open(&replay); /* what graphs keep from their first step on */
+    ok = replay_open(&replay); /* state that graphs keep from their first step on */
     for (size_t i = 0; ok && i <= step; i++) ok = replay_step(&replay, i);
     replay_close(&replay);
     file_memory_clear();

@@ -11,9 +11,9 @@
 #include "harness.h"
 #include "proto/proto.h"
 
-/* --- calls that may run short of memory --- */
+/* --- calls that may run out of memory --- */
 
-/* More than any call asks for. */
+/* More than any call requests. */
 static const int64_t PLENTY = INT64_MAX / 2;
 
 static bool is_short(const Replay *replay, ReplayCall call) {
@@ -55,7 +55,7 @@ static bool find_output(const Replay *replay, const char *name, TF_Output *outpu
   return output->oper || harness_fail(__FILE__, __LINE__, "no output \"%s\" in the graph", name);
 }
 
-/* A copy of the case's graph for importing; with constants in place of the placeholders that the only step
+/* A copy of the case's graph for importing, with constants instead of the placeholders that a single step
  * feeds. */
 static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
   const Tfcore__GoldenCase *golden = replay->golden;
@@ -134,7 +134,7 @@ bool replay_add_gradients(Replay *replay) {
                   gradients->n_grad_ys ? grad_ys : NULL, replay->status, replay->dx);
   end_call(replay, REPLAY_GRADIENTS);
   if (replay->starved || !check_ok(replay)) return false;
-  /* A gradient may be what is fed itself, which cannot be fetched. */
+  /* A gradient may equal a fed output, which cannot be fetched. */
   Fixture f = {replay->graph, replay->status};
   for (size_t i = 0; i < gradients->n_xs; i++) {
     char name[32];
@@ -178,7 +178,7 @@ static bool check_failure(const Replay *replay, const Tfcore__GoldenStep *step) 
   return CHECK_STR_CONTAINS(TF_Message(replay->status), step->message) && same_code;
 }
 
-/* What the step gave, or that a starved one gave nothing. */
+/* Checks the results of a step, or that a failed one has no results. */
 static bool check_step(const Replay *replay, const Tfcore__GoldenStep *step, TF_Tensor **fetched) {
   bool ok = true;
   if (replay->starved) {

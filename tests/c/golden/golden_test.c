@@ -1,7 +1,7 @@
-/* Replays what TensorFlow answered: every file of tests/data/golden is a test of the same name. Each case
- * runs as a user runs a graph: imported through the C API, with gradients added where the case has some, and
- * its steps run in a session. A case of one step runs a second time with constants in place of what was fed,
- * so that shape inference and folding see the values.
+/* Replays TensorFlow's recorded results: every file of tests/data/golden is a test of the same name. Each
+ * case runs as a user runs a graph: it is imported through the C API, gradients are added if the case has
+ * some, and its steps run in a session. A case of one step runs again with constants instead of feeds, so
+ * that shape inference and folding see the values.
  *
  *   test_golden --filter broadcast_binary
  */
@@ -45,7 +45,7 @@ static void replay_file(void) {
   tfcore__golden_file__free_unpacked(file, NULL);
 }
 
-/* The tests are as many as there are files. */
+/* One test for each file. */
 __attribute__((constructor)) static void add_tests(void) {
   static TestCase tests[256];
   static char names[256][GOLDEN_NAME_CAPACITY];

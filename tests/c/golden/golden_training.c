@@ -18,7 +18,7 @@ static const char *name_of(char text[NAME_CAPACITY], const char *format, ...) {
   return text;
 }
 
-/* A variable with `value` as its first one. */
+/* A variable with the initial value `value`. */
 static TF_Output make_variable(Training *training, const char *name, TF_Output value, int rank,
                                const int64_t *dims) {
   char assign[NAME_CAPACITY];
@@ -139,7 +139,7 @@ bool training_make_updates(Training *training, TF_Output loss) {
 }
 
 bool training_initialize(Training *training, TF_Session *session) {
-  /* Slots have zeros of their variables' shapes: the variables come first. */
+  /* Slots are zeros with the shapes of their variables, so the variables come first. */
   for (int i = 0; i < training->num_initializers; i++) {
     run_target(&training->f, session, training->initializers[i]);
     if (!CHECK_TF_OK(training->f.status)) return false;

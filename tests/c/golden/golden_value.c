@@ -6,7 +6,7 @@
 
 #include "harness.h"
 
-/* One unit in the last place of `value` as an element of `dtype`; of 0 the smallest normal number's. */
+/* A unit in the last place of `value` as an element of `dtype`; for 0 that of the smallest normal number. */
 static double ulp(DataType dtype, double value) {
   int digits = dtype == DT_DOUBLE || dtype == DT_COMPLEX128 ? 53
                : dtype == DT_HALF                           ? 11
@@ -62,7 +62,7 @@ static bool same_shape(const Tensor *got, const Tensor *want) {
   return CHECK_STR_EQ(shape_text(&got->shape, got_text), shape_text(&want->shape, want_text));
 }
 
-/* Reports element `i`, with both values in all digits. */
+/* Reports element `i`, with all digits of both values. */
 static bool differs(const Tensor *got, const Tensor *want, const Tfcore__GoldenValue *value, int64_t i) {
   if (want->dtype == DT_STRING) {
     Str strings[] = {tstring_view(&tensor_strings(got)[i]), tstring_view(&tensor_strings(want)[i])};

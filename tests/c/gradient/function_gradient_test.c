@@ -48,7 +48,7 @@ TEST(function_gradient_is_a_function_that_reads) {
   arena_free(arena);
 }
 
-/* g(x, dy) inlined must be the derivative of f inlined, and so must be the gradient of the gradient. */
+/* g(x, dy) inlined must be the derivative of f inlined; likewise for the gradient of the gradient. */
 TEST(function_gradient_computes_derivatives) {
   static const char *text =
       "F(x:double, w:double) -> (y:double, z:double) {\n  t = Tanh[T=double](x)\n  sc = SinCos[T=double](w)\n"
@@ -122,7 +122,7 @@ TEST(op_gradient_gives_the_text_of_an_op) {
   arena_free(arena);
 }
 
-/* What the main job shows at its end: the gradient of a loss, as function text. */
+/* A complete example: the gradient of a loss, as function text. */
 TEST(gradient_of_a_loss_as_function_text) {
   Status status;
   status_init(&status);

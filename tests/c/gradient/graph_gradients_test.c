@@ -51,7 +51,7 @@ TEST(gradient_is_pruned_to_what_leads_to_the_xs) {
   NodeOutput x = placeholder(graph, "x"), w = placeholder(graph, "w"), dw;
   NodeOutput y = binary(graph, "y", "Mul", unary(graph, "t", "Tanh", x), w);
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &w, 1, NULL, NULL, &dw, &status), &status);
-  /* ones and t * ones: nothing for Tanh, and no gradient of Mul's first input */
+  /* ones and t * ones: no gradient for Tanh, and no gradient for Mul's first input */
   CHECK_INT_EQ(graph_num_nodes(graph), 2 + 4 + 2);
   CHECK_STR_EQ(dw.node->def->op, "Mul");
   graph_free(graph);
@@ -183,7 +183,7 @@ TEST(gradient_through_function_calls) {
                "return y = y:y:0\n}");
   NodeOutput x = placeholder(graph, "x"), y = graph_op(graph, "y", "Ninth", "", 1, x), dx;
   REQUIRE_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status);
-  /* The gradient of Ninth computes its first cube by calling Cube. */
+  /* The gradient of Ninth calls Cube to compute its first cube. */
   CHECK_INT_EQ(count_ops(graph, "Cube"), 1);
   NodeOutput cube = {NULL, 0};
   for (int64_t id = 0; id < graph_num_node_ids(graph); id++) {
@@ -239,7 +239,7 @@ TEST(gradient_of_recursive_functions_is_refused) {
   graph_free(graph);
 }
 
-/* Each function calls the one below twice: as a whole 2^30 squares. */
+/* Each function calls the previous one twice: 2^30 squares in all. */
 TEST(gradient_of_functions_that_double_is_refused_in_time) {
   Status status;
   status_init(&status);
@@ -364,7 +364,7 @@ TEST(gradient_survives_failing_allocations) {
       CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
       CHECK_INT_EQ(graph_num_nodes(graph), nodes);
       CHECK_INT_EQ(graph_num_edges(graph), edges);
-      /* and works when there is memory again */
+      /* and succeeds when there is memory again */
       CHECK_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status);
     }
     graph_free(graph);

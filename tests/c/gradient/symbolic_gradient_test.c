@@ -31,7 +31,7 @@ static Graph *new_library(void) {
   return graph_new();
 }
 
-/* The attrs of a node that is written as function text; in `arena`. */
+/* The attrs of a node in function text; in `arena`. */
 static const NodeDef *node_of(const char *attrs, Arena *arena, Status *status) {
   FunctionDef *holder = NULL;
   char *text = arena_printf(arena, "F() -> () { n = Op%s() }", attrs);
@@ -151,7 +151,7 @@ TEST(symbolic_gradient_of_a_gradient) {
   REQUIRE_OK(symbolic_gradient(body, &second, &status), &status);
   CHECK_INT_EQ(second->num_args, 3);
   CHECK_INT_EQ(second->num_rets, 2);
-  /* The names of the first gradient are not given again. */
+  /* The names of the first gradient are not used again. */
   for (int64_t id = 2; id < graph_num_node_ids(second->graph); id++) {
     const Node *node = graph_node(second->graph, id);
     if (node) CHECK(graph_find_node(second->graph, node->name) == node);
@@ -205,7 +205,7 @@ TEST(symbolic_gradient_errors) {
     CHECK_ERROR(instantiate(library, cases[i].attrs, &body, &status), &status, cases[i].code,
                 cases[i].message);
   }
-  /* Each gradient of a gradient is larger than the one before, by a factor. */
+  /* Each further gradient is larger than the one before, by a factor. */
   StrBuf deep = {0};
   for (int i = 0; i < 20; i++) strbuf_append(&deep, "[f=SymbolicGradient");
   strbuf_append(&deep, "[f=Mul[T=double]]");
@@ -214,7 +214,7 @@ TEST(symbolic_gradient_errors) {
   CHECK_ERROR(instantiate(library, strbuf_text(&deep), &body, &status), &status, CODE_INVALID_ARGUMENT,
               "SymbolicGradient is nested more than 4 deep in its attr f");
   strbuf_free(&deep);
-  /* Without a gradient that is known the function still has one, which fails when it runs. */
+  /* Without a known gradient the function still has one, which fails when it runs. */
   add_function(library,
                "G(x:double) -> (y:double) {\n  y = NoGradientKnown[T=double](x)\n  return y = y:y:0\n}");
   status_init(&status);

@@ -1,4 +1,4 @@
-/* Which frame nodes run in. */
+/* The frames of nodes. */
 #include "graph/graph_walk.h"
 #include "graph_test_ops.h"
 
@@ -47,7 +47,7 @@ TEST(frames_of_nested_loops) {
                                                             NODE("x", "Exit", "m") ADD("after", "x", "start"),
                &status);
   StrBuf text = {0};
-  /* A frame with two Enters: what is closer to k (in edges) has k for its frame, the rest has e. */
+  /* A frame with two Enters: nodes that are closer to k (in edges) have k as their frame, the others e. */
   CHECK_STR_EQ(frames_text(graph, &text),
                "start _SOURCE/_SOURCE ''; e e/_SOURCE 'outer'; k k/_SOURCE 'outer'; m e/_SOURCE 'outer'; "
                "body k/_SOURCE 'outer'; ie ie/k 'inner'; ix ie/k 'inner'; n k/_SOURCE 'outer'; "

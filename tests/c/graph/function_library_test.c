@@ -106,7 +106,7 @@ TEST(removed_and_replaced_functions_are_gone_but_not_their_memory) {
   CHECK_ERROR(function_library_replace_function(library, "A", parse(arena, ""), &status), status,
               CODE_INVALID_ARGUMENT, "must have a name");
   CHECK_STR_EQ(function_names(library, arena), "A D B");
-  /* In place of a function one that is there already. */
+  /* Replaced by an existing function. */
   CHECK_OK(function_library_replace_function(library, "A", named(arena, "D"), &status), status);
   CHECK_STR_EQ(function_names(library, arena), "D B");
   CHECK_OK(function_library_look_up(library, "B", &other, &status), status);
@@ -295,7 +295,7 @@ TEST(of_a_proto_the_last_definition_counts) {
   arena_free(arena);
 }
 
-/* Two texts of the same function as they may be written, and of others. */
+/* Several texts of one function, and of others. */
 TEST(functions_are_compared_by_meaning) {
   static const char kA[] =
       "signature { name: 'F' attr { name: 'S' type: 'type' } attr { name: 'T' type: 'type' } } "

@@ -70,7 +70,7 @@ TEST(topological_order_prefers_small_ids) {
   REQUIRE_OK(graph_reverse_reachable(graph, &d, 1, NULL, 0, arena, &set, &status), status);
   REQUIRE_OK(graph_topological_order(graph, &set, NULL, 0, arena, &order, &count, &status), status);
   CHECK_STR_EQ(order_names(order, count, text), "a b c d ");
-  /* a's place is behind b now: ids no longer say the order. */
+  /* a's place is after b now, so ids do not give the order. */
   Edge *edge;
   graph_remove_node(graph, graph_find_node(graph, "b"));
   REQUIRE_OK(graph_add_control_edge(graph, graph_find_node(graph, "f"), graph_find_node(graph, "a"), &edge,
@@ -92,7 +92,7 @@ TEST(topological_order_names_a_node_on_a_cycle) {
   Edge *edge;
   Node *b = graph_find_node(graph, "b"), *d = graph_find_node(graph, "d");
   REQUIRE_OK(graph_add_control_edge(graph, d, b, &edge, &status), status);
-  /* d and b are on the cycle; e is behind it. */
+  /* d and b are on the cycle; e is after it. */
   CHECK(!graph_topological_order(graph, NULL, NULL, 0, arena, &order, &count, &status));
   CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
   CHECK_STR_CONTAINS(status.message, "3 nodes in a cycle");

@@ -40,7 +40,7 @@ TEST(a_node_is_copied_without_edges) {
   CHECK_STR_EQ(copy->name, "f");
   CHECK_INT_EQ(copy->num_inputs, 1);
   CHECK(!copy->inputs[0] && copy->num_control_inputs == 0 && copy->num_out_edges == 0);
-  CHECK_INT_EQ(copy->def->n_input, 3); /* what the inputs were is not forgotten */
+  CHECK_INT_EQ(copy->def->n_input, 3); /* the input names are kept */
   REQUIRE_OK(graph_copy_node(graph, graph_find_node(from, "v"), &copy, &status), status);
   CHECK_STR_EQ(node_assigned_device(copy), "/device:CPU:0");
   CHECK_STR_EQ(copy->def->device, "/device:CPU:1");
@@ -52,7 +52,7 @@ TEST(a_node_is_copied_without_edges) {
   CHECK_ERROR(graph_copy_node(graph, NULL, &copy, &status), status, CODE_INVALID_ARGUMENT, "Node is null");
   ops_check_whole(graph);
   graph_free(from);
-  ops_check_whole(graph); /* nothing of the other graph is needed */
+  ops_check_whole(graph); /* independent of the other graph */
   graph_free(graph);
 }
 
@@ -73,7 +73,7 @@ TEST(control_inputs_named_by_a_copied_node_are_written_once) {
   GraphDef *def;
   REQUIRE_OK(graph_to_def_range(graph, copy->id, true, arena, &def, &status), status);
   REQUIRE(def->n_node == 1 && def->node[0]->n_input == 3);
-  CHECK_STR_EQ(def->node[0]->input[0], "p"); /* asked for, though not connected */
+  CHECK_STR_EQ(def->node[0]->input[0], "p"); /* as given, though not connected */
   CHECK_STR_EQ(def->node[0]->input[2], "^q");
   arena_free(arena);
   graph_free(graph);
@@ -120,7 +120,7 @@ TEST(a_clone_equals_its_original) {
   CHECK_INT_EQ(graph_versions(clone)->n_bad_consumers, 2);
   CHECK_STR_EQ(node_assigned_device(graph_find_node(clone, "v")), "/device:CPU:0");
   graph_free(graph);
-  /* It lives on its own: what Identity hands on is the very same shape as in the original. */
+  /* It is independent: Identity's output has the same shape handle as its input, as in the original. */
   Node *in = graph_find_node(clone, "in"), *i = graph_find_node(clone, "i"), *w = graph_find_node(clone, "w");
   CHECK(in->output_shapes[0] == i->output_shapes[0]);
   char text[64];
@@ -154,7 +154,7 @@ TEST(a_graph_is_copied_into_an_empty_one_only) {
   CHECK(arena_bytes(graph_arena(graph)) == bytes && !graph_find_node(graph, "in"));
   REQUIRE_OK(graph_add_function(graph, graph_find_function(from, "Func"), &status), status);
   REQUIRE_OK(graph_copy(graph, from, &status), status);
-  CHECK_INT_EQ(graph_find_node(graph, "in")->id, 3); /* the counting of ids goes on */
+  CHECK_INT_EQ(graph_find_node(graph, "in")->id, 3); /* ids continue to count up */
   CHECK_INT_EQ(graph_num_edges(graph), graph_num_edges(from));
   ops_check_whole(graph);
   graph_free(graph);

@@ -56,7 +56,7 @@ TEST(an_import_looks_at_all_nodes_again) {
   Graph *graph = imported(&status);
   StrBuf text = {0};
   Node *b = graph_find_node(graph, "b");
-  /* Without inputs b comes to start a graph of its own; x has nothing behind it any more. */
+  /* Without inputs b becomes a start node; x has no consumers any more. */
   graph_remove_edge(graph, node_input_edge(b, 0));
   graph_remove_edge(graph, b->control_inputs[0]);
   CHECK_OK(ops_add(graph, "name: 'late' op: 'ABC'", "^c", &status), status);
@@ -296,7 +296,7 @@ TEST(consumers_of_one_output_come_and_go_in_any_number) {
     def->name = arena_printf(graph_arena(graph), "n%d", i);
     REQUIRE_OK(graph_add_operation(graph, def, &input, 1, NULL, 0, &node, &status), status);
   }
-  /* From the first on: what was connected first is not found by looking at the end. */
+  /* Removes the oldest edges first, which are not at the end of the list. */
   for (int64_t id = 4; id < graph_num_node_ids(graph); id++) {
     REQUIRE_OK(graph_update_edge(graph, to, 0, graph_node(graph, id), 0, &status), status);
   }

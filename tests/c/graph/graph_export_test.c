@@ -1,7 +1,7 @@
 /* From graphs to GraphDefs and back: equal bytes. */
 #include "graph_test_ops.h"
 
-/* The text of the graph's GraphDef once more, after a way through bytes and a new graph. */
+/* The text of the graph's GraphDef after a round trip through bytes and a new graph. */
 static void check_round_trip(const Graph *graph) {
   Status status;
   status_init(&status);
@@ -41,7 +41,7 @@ TEST(export_writes_what_was_imported) {
   REQUIRE_OK(proto_parse_text(kGraphDef, str_of(kDef), arena, &def, &status), status);
   REQUIRE_OK(graph_to_def(graph, arena, &exported, &status), status);
   CHECK(proto_equal(exported, def));
-  /* Nothing had to be written anew. */
+  /* Nothing was rewritten. */
   CHECK(exported->node[2] == graph_find_node(graph, "m")->def);
   check_round_trip(graph);
   arena_free(arena);
@@ -69,7 +69,7 @@ TEST(export_writes_inputs_canonically) {
   CHECK_STR_EQ(m->input[1], "p");
   CHECK_STR_EQ(m->input[2], "^a");
   CHECK_STR_EQ(m->input[3], "^b");
-  CHECK_STR_EQ(graph_find_node(graph, "m")->def->input[0], "p:0"); /* the graph's own is as it was */
+  CHECK_STR_EQ(graph_find_node(graph, "m")->def->input[0], "p:0"); /* the graph's own is unchanged */
   check_round_trip(graph);
   arena_free(arena);
   graph_free(graph);
@@ -88,7 +88,7 @@ TEST(export_follows_the_edges) {
   char *text = ops_export_text(graph, arena);
   CHECK_STR_CONTAINS(text, "node { name: \"m\" op: \"TestMul\" input: \"w\" input: \"in:1\" input: \"^w\" }");
   check_round_trip(graph);
-  /* An input that is not connected keeps the name it was requested by. */
+  /* An input that is not connected keeps its original name. */
   graph_remove_edge(graph, node_input_edge(m, 1));
   CHECK_STR_CONTAINS(ops_export_text(graph, arena), "input: \"w\" input: \"in:1\" input: \"^w\"");
   graph_remove_node(graph, w);
@@ -112,7 +112,7 @@ TEST(export_of_a_bare_node_writes_missing_inputs) {
   graph_free(graph);
 }
 
-/* Graphs made by chance, wired to any earlier nodes: exported and imported, the bytes stay the same. */
+/* Random graphs, connected to any earlier nodes: exported and imported, the bytes stay the same. */
 TEST(random_graphs_make_the_round_trip) {
   uint32_t seed = 12345;
   for (int run = 0; run < 30; run++) {
@@ -128,7 +128,7 @@ TEST(random_graphs_make_the_round_trip) {
         pick[k] = (int)((seed >> 8) % (uint32_t)i);
       }
       const char *op = i % 5 == 0 ? "TestInput" : i % 5 < 3 ? "TestOneInputTwoOutputs" : "TestMul";
-      /* Output 1 exists where the op has two outputs. */
+      /* Output 1, if the op has two outputs. */
       int one = pick[0] % 5 == 3 || pick[0] % 5 == 4 ? 0 : 1;
       snprintf(def, sizeof def, "name: 'n%d' op: '%s'", i, op);
       snprintf(inputs, sizeof inputs,
@@ -161,7 +161,7 @@ TEST(export_survives_lack_of_memory) {
     Arena *arena = arena_new();
     GraphDef *def;
     mem_fail_after(after);
-    /* Pieces larger than the arena's first block, so that more than one of them needs the heap. */
+    /* Pieces larger than the arena's first block, so that several of them need the heap. */
     ok = arena_alloc(arena, 1000) && graph_to_def(graph, arena, &def, &status);
     mem_fail_after(-1);
     if (ok) CHECK_INT_EQ(def->n_node, 2);

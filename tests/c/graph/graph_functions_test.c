@@ -1,4 +1,4 @@
-/* Functions that a graph carries. */
+/* Functions in a graph's library. */
 #include "graph/node_class.h"
 #include "graph_test_ops.h"
 
@@ -64,7 +64,7 @@ TEST(the_same_function_may_be_added_twice) {
   FunctionDef *function = parse(arena, kTwice);
   REQUIRE_OK(graph_add_function(graph, function, &status), status);
   CHECK_OK(graph_add_function(graph, function, &status), status);
-  /* The order of nodes and of control inputs says nothing. */
+  /* The order of nodes and of control inputs does not matter. */
   NodeDef *first = function->node_def[0];
   function->node_def[0] = function->node_def[1];
   function->node_def[1] = first;
@@ -73,7 +73,7 @@ TEST(the_same_function_may_be_added_twice) {
   function->node_def[0]->input[2] = control;
   CHECK_OK(graph_add_function(graph, function, &status), status);
   CHECK_INT_EQ(graph_num_functions(graph), 1);
-  /* Everything else does. */
+  /* Everything else matters. */
   function->node_def[0]->input[0] = (char *)"x";
   CHECK_ERROR(graph_add_function(graph, function, &status), status, CODE_INVALID_ARGUMENT,
               "Cannot add function 'Twice' because a different function with the same name already exists.");
@@ -237,7 +237,7 @@ TEST(a_library_survives_lack_of_memory) {
   arena_free(arena);
 }
 
-/* A function's signature is no registered op: nobody has validated it. The words are TensorFlow's. */
+/* A function's signature is not a registered op, so it was not validated. The words are TensorFlow's. */
 TEST(calls_of_a_function_that_has_an_attr_twice_are_refused) {
   Status status;
   status_init(&status);

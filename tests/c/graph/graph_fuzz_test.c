@@ -1,5 +1,5 @@
-/* Random edits of a graph beside a model of it: what the graph says must be what the model says, after every
- * step. The model keeps plain lists and knows nothing of the graph's own. */
+/* Random edits of a graph and of a model, which must agree after every step. The model keeps plain lists and
+ * does not use the graph's. */
 #include "graph_test_ops.h"
 
 enum { MOST_NODES = 48, MOST_EDGES = 512, STEPS = 400, STALE = 64 };
@@ -86,7 +86,7 @@ static void add_node(Model *model, Status *status) {
   snprintf(node->name, sizeof node->name, name % 7 ? "n%u" : "scope/n%u", name);
   Node *made = NULL;
   if (below(model, 2) && model->num_nodes > 0) {
-    /* A copy of another node, of its name too. */
+    /* A copy of another node, including its name. */
     const ModelNode *from = any_node(model);
     CHECK_OK(graph_copy_node(model->graph, real(model, from->id), &made, status), status);
     *node = *from;
@@ -227,7 +227,7 @@ static void use_stale(Model *model, Status *status) {
   graph_remove_edge(model->graph, removed);
 }
 
-/* --- what must hold after every step --- */
+/* --- checks after every step --- */
 
 static void check_model(Model *model) {
   Status status;

@@ -1,4 +1,4 @@
-/* Importing GraphDefs: what the recorded facts do not say, hostile GraphDefs, lack of memory, size. */
+/* Importing GraphDefs: cases beyond the recorded facts, hostile GraphDefs, lack of memory, size. */
 #include <string.h>
 #include <time.h>
 
@@ -96,7 +96,7 @@ TEST(nodes_with_attrs_written_alike_stay_apart) {
   graph_free(graph);
 }
 
-/* --- what is refused --- */
+/* --- errors --- */
 
 typedef struct Refused {
   const char *def;
@@ -182,7 +182,7 @@ static const Refused kRefused[] = {
      "GraphDef disallows consumer version 2314.  Please upgrade TensorFlow: this version is likely buggy."},
     {"versions { producer: 2336 } node { name: 'x' op: 'Nonsense' }", CODE_NOT_FOUND,
      "The difference between these versions is larger than TensorFlow's forward compatibility guarantee"},
-    /* Functions: they go when the import fails behind them. */
+    /* Functions: they are removed when the import fails later. */
     {"library { function { signature { name: 'f' } } gradient { function_name: 'f' gradient_func: 'g' } } "
      "node { name: 'x' }",
      CODE_INVALID_ARGUMENT, "does not specify an operation"},
@@ -443,7 +443,8 @@ TEST(import_survives_lack_of_memory) {
 
 /* --- damaged bytes --- */
 
-/* Bytes changed by chance: whatever comes out, the graph is whole, and unchanged when the import failed. */
+/* Bytes changed at random: whatever the result, the graph is consistent, and unchanged when the import
+ * failed. */
 TEST(damaged_graph_defs_are_refused_or_imported_whole) {
   static const char kDef[] =
       PARAMS("a") "node { name: 'b' op: 'TestOneInputTwoOutputs' input: 'a' input: '^a' } "

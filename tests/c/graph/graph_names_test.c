@@ -1,4 +1,4 @@
-/* Several nodes of one name, and names that the graph makes up. */
+/* Several nodes of one name, and generated names. */
 #include "graph_test_ops.h"
 
 static Node *bare(Graph *graph, const char *name, const char *op) {
@@ -92,7 +92,7 @@ TEST(new_names_are_counted_over_all_prefixes) {
   CHECK_STR_EQ(graph_new_name(graph, "n"), "n/_0");
   CHECK_STR_EQ(graph_new_name(graph, "a/b"), "a/b/_1");
   bare(graph, "n/_2", "ABC");
-  CHECK_STR_EQ(graph_new_name(graph, "n"), "n/_2"); /* not compared with the names that there are */
+  CHECK_STR_EQ(graph_new_name(graph, "n"), "n/_2"); /* not compared with existing names */
   graph_free(graph);
 }
 

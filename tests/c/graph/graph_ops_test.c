@@ -1,4 +1,4 @@
-/* The ops that the tests of graphs use, registered by the tests themselves: the graph knows none. */
+/* The ops of the tests of graphs, registered by the tests themselves. */
 #include "graph_test_ops.h"
 
 /* --- shape functions and kernels --- */
@@ -23,7 +23,7 @@ static bool ops_pack_shape(InferenceContext *c, Status *status) {
   return shape_ok(shape_vector(c, dim_make(c, c->num_inputs)), &c->outputs[0], status);
 }
 
-/* A vector of the concatenated lengths. */
+/* A vector with the sum of the lengths. */
 static bool ops_concat_shape(InferenceContext *c, Status *status) {
   DimHandle sum;
   TRY(dim_ok(dim_make(c, 0), &sum, status));
@@ -38,7 +38,7 @@ static bool ops_shape_shape(InferenceContext *c, Status *status) {
   return shape_ok(shape_vector(c, rank), &c->outputs[0], status);
 }
 
-/* Enough for a slice of a vector: its length is not known. With shrink_axis_mask a scalar. */
+/* Enough for slices of vectors: their length is unknown. A scalar with shrink_axis_mask. */
 static bool ops_slice_shape(InferenceContext *c, Status *status) {
   int64_t shrink;
   TRY(node_attr_int(c->node, "shrink_axis_mask", &shrink, status));
@@ -65,7 +65,7 @@ static bool ops_read_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* Asks for the value of its input and complains when it is negative. */
+/* Requests the value of its input and refuses a negative one. */
 static bool ops_checked_shape(InferenceContext *c, Status *status) {
   const Tensor *tensor = shape_input_tensor(c, 0);
   if (tensor && tensor_int_at(tensor, 0) < 0) return status_invalid(status, "Value must not be negative");
@@ -393,7 +393,7 @@ BEFORE_EACH() {
 
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
-/* --- short ways --- */
+/* --- helpers --- */
 
 Node *ops_add(Graph *graph, const char *text, const char *inputs, Status *status) {
   Arena *arena = arena_new();

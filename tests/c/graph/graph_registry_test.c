@@ -1,9 +1,9 @@
-/* Graphs over a registry of their own, with ops described at run time. */
+/* Graphs over a separate registry, with ops described at run time. */
 #include "base/alloc.h"
 #include "graph/graph.h"
 #include "harness.h"
 
-/* Every output is a vector of the length that the op's shape data say. */
+/* Every output is a vector whose length is the op's shape data. */
 static bool vector_shape(InferenceContext *c, Status *status) {
   const int64_t *length = c->shape_data;
   ShapeHandle shape;

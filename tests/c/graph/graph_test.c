@@ -1,4 +1,4 @@
-/* A graph's life, its nodes and edges one by one. */
+/* Graphs: creating and freeing, nodes and edges. */
 #include "graph_test_ops.h"
 
 #define PLACEHOLDER(name) "name: '" name "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } }"
@@ -322,7 +322,7 @@ TEST(edge_changes_survive_lack_of_memory) {
     Arena *arena = arena_new();
     Edge *edge;
     bool ok = true;
-    /* Uses up what the arena has left, so that every further step needs the heap. */
+    /* Uses up the arena's free memory, so that every further step needs the heap. */
     while (arena_alloc(graph_arena(graph), 16) && arena_bytes(graph_arena(graph)) < 16384) continue;
     mem_fail_after(after);
     ok = graph_add_control_edge(graph, a, mul, &edge, &status) &&

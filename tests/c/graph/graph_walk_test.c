@@ -1,4 +1,4 @@
-/* Depth-first walks, orders, components: small graphs by hand, random ones against naive checks. */
+/* Depth-first walks, orders, components: small graphs by hand, random ones compared with naive algorithms. */
 #include "graph/graph_walk.h"
 
 #include "graph_test_ops.h"
@@ -38,7 +38,7 @@ TEST(walks_enter_and_leave_every_node_once) {
   walk.compare = names_backwards;
   CHECK_OK(graph_dfs(graph, &walk, &status), status);
   CHECK_STR_EQ(strbuf_text(&text), "_SOURCE( _SINK( )_SINK a( c( d( )d e( )e )c )a b( )b f( )f )_SOURCE ");
-  /* Without a comparator the last edge goes first. */
+  /* Without a comparator the last edge is followed first. */
   strbuf_clear(&text);
   walk = (Walk){.enter = note_enter, .follow = is_data, .argument = &text};
   Node *start[] = {graph_find_node(graph, "a"), graph_find_node(graph, "c"), graph_find_node(graph, "a")};
@@ -277,7 +277,7 @@ TEST(pruning_keeps_what_the_roots_need) {
     ops_check_whole(graph);
     CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
     ops_check_whole(graph);
-    /* From sink everything can be reached backwards but what hangs on a cycle only. */
+    /* All nodes are reachable backward from sink, except those that only lead into a cycle. */
     Node *sink = graph_node(graph, SINK_ID);
     reachability(graph, reach);
     for (int64_t id = 0; id < size; id++) before[id] = graph_node(graph, id);

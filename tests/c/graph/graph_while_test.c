@@ -1,4 +1,4 @@
-/* Loops that were built as a whole, and inputs of While nodes. */
+/* Recorded while loops, and inputs of While nodes. */
 #include "graph_test_ops.h"
 
 static const char kNodes[] =
@@ -43,7 +43,7 @@ TEST(loops_are_known_by_their_frames_and_exits) {
   CHECK_ERROR(graph_add_while_context(graph, &loop, &none, &status), status, CODE_OUT_OF_RANGE,
               "does not have output 2");
   CHECK(!graph_find_while_context(graph, "g") && node_while_context(r) == added);
-  /* A loop outlives its nodes; pointers to them are stale, not lost. */
+  /* A record outlives its nodes, whose pointers are then stale. */
   graph_remove_node(graph, r);
   CHECK_ERROR(graph_check_node(graph, added->exit_nodes[1], &status), status, CODE_INVALID_ARGUMENT,
               "removed");

@@ -1,9 +1,9 @@
-/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl): every record. What sessions make
- * of two of them is in tests/c/c_api/run_facts_test.c. */
+/* Recorded facts about importing GraphDefs (tests/data/facts/import.jsonl): every record. Sessions for two of
+ * them are in tests/c/c_api/run_facts_test.c. */
 #include "graph_test_ops.h"
 #include "json.h"
 
-/* What a step refers to by name although the graph does not have it: nodes of another graph. */
+/* References by name to nodes of another graph. */
 typedef struct World {
   Graph *graph, *elsewhere;
   Arena *arena;
@@ -80,7 +80,7 @@ static ImportOptions options_of(World *world, const Json *json) {
   return options;
 }
 
-/* --- what is expected --- */
+/* --- expected results --- */
 
 static bool check_nodes(World *world, const Json *names, bool there) {
   for (int i = 0; names && i < names->count; i++) {
@@ -229,7 +229,7 @@ static bool check_success(World *world, const Json *expect, const ImportResults 
 
 /* --- steps --- */
 
-/* True when the message holds every part, of the fact or of what the newest TensorFlow says. */
+/* Whether the message contains every part, of the fact or of the newest TensorFlow's answer. */
 static bool holds_parts(const Status *status, const Json *expect) {
   const Json *parts = json_get(expect, "error");
   for (int i = 0; parts && i < parts->count; i++) {
@@ -238,7 +238,7 @@ static bool holds_parts(const Status *status, const Json *expect) {
   return true;
 }
 
-/* Nodes that are put into the graph as they are. */
+/* Nodes that are added without checks. */
 static bool add_nodes(World *world, const Json *nodes) {
   Status status;
   status_init(&status);

@@ -1,4 +1,4 @@
-/* Nodes built from C: the same nodes as from a NodeDef, and errors that wait for the end. */
+/* Nodes built from C: the same nodes as from a NodeDef, and errors that are reported at the end. */
 #include "graph/node_builder.h"
 
 #include "base/alloc.h"
@@ -54,7 +54,7 @@ TEST(a_built_node_is_that_of_its_node_def) {
   graph_free(graph);
 }
 
-/* More inputs than the builder has room for in itself. */
+/* More inputs than fit inside the builder. */
 TEST(a_builder_takes_any_number_of_inputs) {
   Status status;
   status_init(&status);
@@ -143,7 +143,7 @@ TEST(lack_of_memory_sticks_until_the_finish) {
     }
     node_builder_types(&b, "T", types, 9);
     node_builder_scalar(&b, DT_INT32, 3);
-    /* A value that fills blocks of the arena: so the arena asks for memory more often. */
+    /* A value that fills blocks of the arena, so that the arena allocates more often. */
     static const char kLong[512];
     for (int i = 0; i < 50; i++)
       node_builder_attr(&b, "_long", attr_value_string(node_builder_arena(&b), kLong, sizeof kLong));

@@ -1,4 +1,5 @@
-/* Shapes along a graph: what follows from constants, which dimensions stay the same, and what errors say. */
+/* Shapes along a graph: values that follow from constants, dimensions that keep their identity, and error
+ * messages. */
 #include "graph_test_ops.h"
 
 #define INTS(name, dims, values)                                                                       \
@@ -25,7 +26,7 @@
   "DT_INT32 } } " masks
 #define MASK(name, value) "attr { key: '" name "' value { i: " value " } } "
 
-/* One node a line; then the shape of an output. */
+/* One node per line; then the shape of an output. */
 typedef struct Line {
   const char *def, *inputs;
 } Line;
@@ -71,7 +72,7 @@ TEST(values_are_computed_back_to_the_constants) {
 }
 
 TEST(values_that_cannot_be_computed_are_unknown) {
-  /* The kernel fails; there is no kernel; a placeholder. The lengths are known all the same. */
+  /* A failing kernel; no kernel; a placeholder. The lengths are known nevertheless. */
   check_shape((Line[]){{VECTOR("a", "2", "int_val: 2"), ""},
                        {"name: 'x' op: 'Fails'", "a"},
                        {"name: 'f' op: 'TestFill'", "x"},
@@ -196,7 +197,7 @@ static Graph *batch_graph(const Line *more) {
   return graph;
 }
 
-/* The shape of "f", and which dimensions of it are the very dimensions of x: a digit, or '-'. */
+/* The shape of "f", and which of its dimensions are dimensions of x: a digit, or '-'. */
 static void check_partial(const Line *more, const char *want, const char *same) {
   Graph *graph = batch_graph(more);
   char text[64];
@@ -233,7 +234,7 @@ TEST(strided_slices_of_shapes) {
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
                 "[?,?]", "02");
-  /* Masks that say more are not understood, and a stride of 0 has no meaning. */
+  /* Other masks are not supported, and a stride of 0 has no meaning. */
   check_partial((Line[]){{SLICE("s", MASK("ellipsis_mask", "1")), "shape one last one"},
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
@@ -242,7 +243,7 @@ TEST(strided_slices_of_shapes) {
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
                 "?", "");
-  /* Begin behind end. */
+  /* Begin after end. */
   check_partial((Line[]){{SLICE("s", ""), "shape two one one"},
                          {"name: 'f' op: 'TestFill'", "s"},
                          {NULL, NULL}},
@@ -303,7 +304,7 @@ TEST(unknown_sizes_read_twice_are_the_same) {
   graph_free(graph);
 }
 
-/* Each concatenation doubles the length: neither time nor memory may. */
+/* Each concatenation doubles the length, but neither time nor memory. */
 TEST(doubling_expressions_stay_bounded) {
   Status status;
   status_init(&status);
@@ -347,7 +348,7 @@ TEST(a_deep_chain_of_values_needs_no_stack) {
                                    &status),
                status);
   }
-  CHECK_INT_EQ(ops_add_runs, 0); /* nobody asked yet */
+  CHECK_INT_EQ(ops_add_runs, 0); /* the value was not requested yet */
   Tensor value = {0};
   bool known;
   CHECK_OK(graph_constant_value(graph, (NodeOutput){last, 0}, &value, &known, &status), status);

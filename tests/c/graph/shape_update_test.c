@@ -64,7 +64,7 @@ TEST(consumers_follow_a_redirected_edge) {
   Graph *graph = build(kChain);
   ShapeHandle other = graph_output_shape((NodeOutput){graph_find_node(graph, "other"), 0});
   redirect(graph, "y", "i", 0);
-  check_shape(graph, "m", "[2,7]"); /* until it is asked for */
+  check_shape(graph, "m", "[2,7]"); /* until it is inferred again */
   update(graph, "i", true);
   check_shape(graph, "i", "[?,3]");
   check_shape(graph, "j", "[?,3]");
@@ -95,7 +95,7 @@ TEST(an_update_that_fails_leaves_the_shapes) {
   graph_free(graph);
 }
 
-/* Both ways to d change: it must not be looked at in between. */
+/* Both paths to d change: it must not be inferred in between. */
 TEST(a_node_waits_for_all_its_inputs) {
   Graph *graph = build((Line[]){{PLACEHOLDER("x", "dim { size: 2 }"), ""},
                                 {PLACEHOLDER("y", "dim { size: 3 }"), ""},
@@ -121,7 +121,7 @@ TEST(values_are_computed_again) {
                                 {NULL, NULL}});
   check_shape(graph, "f", "[4,6]");
   redirect(graph, "b", "s", 1);
-  update(graph, "s", false); /* its own shape is what it was, so nobody follows */
+  update(graph, "s", false); /* its own shape is unchanged, so its consumers are not inferred again */
   update(graph, "f", true);
   check_shape(graph, "f", "[12,23]");
   graph_free(graph);
@@ -141,7 +141,7 @@ TEST(handle_data_follows) {
   graph_free(graph);
 }
 
-/* c is as long as c and v together: no length is right. */
+/* c has the length of c and v together, so no length is consistent. */
 TEST(what_grows_in_a_loop_becomes_unknown) {
   Graph *graph = build((Line[]){{VECTOR("v", "2", "int_val: 1"), ""},
                                 {VECTOR("axis", "1", "int_val: 0"), ""},
@@ -155,7 +155,7 @@ TEST(what_grows_in_a_loop_becomes_unknown) {
   update(graph, "c", true);
   check_shape(graph, "c", "[?]");
   check_shape(graph, "i", "[?]");
-  update(graph, "i", true); /* another size that nobody knows: a sum with an unknown one */
+  update(graph, "i", true); /* another unknown size: a sum with an unknown one */
   check_shape(graph, "c", "[?]");
   graph_free(graph);
 }

@@ -274,7 +274,7 @@ TEST(concat) {
   check_concat("[9223372036854775807];[1];[]", &zero, NULL, "Dimension size overflow from adding");
 }
 
-/* --- want of memory --- */
+/* --- lack of memory --- */
 
 TEST(common_shape_functions_survive_want_of_memory) {
   static const struct {

@@ -1,4 +1,4 @@
-/* Kernels registered at run time: constraints of every kind, who frees what, several threads. */
+/* Kernels registered at run time: constraints of every kind, ownership, several threads. */
 #include "op/kernel_registry.h"
 
 #if TFCORE_THREADS
@@ -53,7 +53,7 @@ static int num_freed;
 
 static void count_freed(const void *data) { num_freed += *(const int *)data; }
 
-/* Registers a kernel from the text of a KernelDef; `data` tells kernels apart. */
+/* Registers a kernel from the text of a KernelDef; `data` identifies it. */
 static bool add(Bench *b, const char *text, int *data) {
   void *def;
   if (!CHECK_OK(proto_parse_text(kKernelDef, str_of(text), b->arena, &def, &b->status), b->status))
@@ -62,7 +62,7 @@ static bool add(Bench *b, const char *text, int *data) {
   return kernel_registry_add(def, &functions, count_freed, &b->status);
 }
 
-/* The data of the kernel that the node gets; 0 and the status when it gets none. */
+/* The data of the node's kernel; 0 and the status if there is none. */
 static int chosen(Bench *b) {
   KernelFunctions functions;
   status_init(&b->status);
@@ -110,7 +110,8 @@ TEST(constraints_on_values_of_every_kind) {
   CHECK_INT_EQ(chosen(&b), 2);
   set_attr(&b, "flag", attr_value_bool(b.arena, true));
   CHECK_INT_EQ(chosen(&b), 8);
-  CHECK(op_has_kernel(b.op, DT_INVALID) && op_has_kernel(b.op, DT_HALF)); /* two of them do not ask for T */
+  CHECK(op_has_kernel(b.op, DT_INVALID) && op_has_kernel(b.op, DT_HALF)); /* two of them have no constraint on
+                                                                           * T */
   CHECK_INT_EQ(num_freed, 0);
   end(&b);
   CHECK_INT_EQ(num_freed, 15);
@@ -262,7 +263,7 @@ static void *register_many(void *arg) {
   return NULL;
 }
 
-/* What is chosen gets better all the time, and never worse. */
+/* The chosen kernel's priority only rises. */
 TEST(threads_register_and_choose) {
   Bench b;
   REQUIRE(begin(&b));

@@ -1,5 +1,4 @@
-/* Kernels of ops made up here: what op_kernel_new chooses, what a run checks, and when memory is taken
- * over. */
+/* Kernels of the test's own ops: the choice by op_kernel_new, the checks of a run, and reuse of memory. */
 #include "op/kernel.h"
 
 #include <string.h>
@@ -14,7 +13,7 @@
 static int num_destroyed;
 
 typedef struct ScaleState {
-  Tensor kept; /* so that a construct that fails leaves something behind */
+  Tensor kept; /* so that a failing construct leaves something to free */
   float factor;
   int num_constants;
 } ScaleState;
@@ -89,7 +88,7 @@ static const OpRegistration kOpTestPass = {
     .kernels = {{DT_INVALID, pass_on}, {DT_DOUBLE, flatten}},
 };
 
-/* One function under three types; what it writes is the entry's data, and what construct saw of it. */
+/* One function for three types; it writes the data of its entry if construct saw the same. */
 static const int kSeven = 7, kNine = 9;
 static bool keep_data(const KernelConstruction *construction, void *state, Status *status) {
   (void)status;
@@ -174,7 +173,7 @@ static const OpRegistration kOpTestStateful = {
     .kernels = {{DT_INVALID, set_third_output}},
 };
 
-/* --- the bench they run on --- */
+/* --- the environment of a run --- */
 
 typedef struct Bench {
   Arena *arena;
@@ -306,7 +305,7 @@ TEST(kernel_for_any_type_yields_to_an_exact_one) {
     CHECK_OK(tensor_allocate_dims(&b.input, type, 2, (int64_t[]){2, 3}, NULL, &b.status), b.status);
     CHECK_OK(op_evaluate(b.op, b.node, b.inputs, b.outputs, &b.status), b.status);
     CHECK_INT_EQ(b.outputs[0].dtype, type);
-    CHECK_INT_EQ(b.outputs[0].shape.rank, type == DT_DOUBLE ? 1 : 2); /* the exact one flattens */
+    CHECK_INT_EQ(b.outputs[0].shape.rank, type == DT_DOUBLE ? 1 : 2); /* the one for double flattens */
     CHECK(b.outputs[0].data == b.input.data);
     bench_end(&b);
   }
@@ -361,12 +360,12 @@ TEST(node_itself_stays_as_it_was) {
   bench_attr(&b, "factor", attr_value_float(b.arena, 3));
   kernel = bench_kernel(&b);
   REQUIRE(kernel);
-  CHECK(kernel->node == b.node); /* nothing to add: no copy */
+  CHECK(kernel->node == b.node); /* nothing to add, so it is not copied */
   op_kernel_free(kernel);
   bench_end(&b);
 }
 
-/* --- what a run checks --- */
+/* --- checks of a run --- */
 
 TEST(missing_output) {
   Bench b;
@@ -533,7 +532,7 @@ TEST(kernels_survive_want_of_memory) {
   REQUIRE(bench_begin(&b, &kOpTestScale));
   bench_type(&b, "T", DT_FLOAT);
   bench_floats(&b, 100);
-  /* The copy of the node, which gets the attr that is missing, is larger than what an arena has at first. */
+  /* The copy of the node, which gets the missing attr, is larger than an arena's first block. */
   static const char kLong[2000];
   bench_attr(&b, "_note", attr_value_string(b.arena, kLong, sizeof kLong));
   int failures = 0;

@@ -42,7 +42,7 @@ TEST(inputs_in_a_row_then_control_inputs_device_and_defaults) {
                                        .inputs = (const char *[]){"x: T", "y: N * T", "z: L", NULL}},
                            arena);
   NodeDefBuilder *builder = node_def_builder_new(arena, "n", op_def);
-  node_def_builder_control_input(builder, "c"); /* given first, stands last */
+  node_def_builder_control_input(builder, "c"); /* given first, comes last */
   node_def_builder_input(builder, "p", 0, DT_FLOAT);
   node_def_builder_input_list(builder, (const char *[]){"q", "q"}, (int[]){0, 1},
                               (DataType[]){DT_FLOAT, FLOAT_REF}, 2);

@@ -1,4 +1,4 @@
-/* Which class the nodes of an op have: TensorFlow's table of node classes, and the classes beside it. */
+/* The classes of ops: TensorFlow's table of node classes, and the additional ones. */
 #include "op/op_class.h"
 
 #include "harness.h"

@@ -1,5 +1,4 @@
-/* From one version of an op to the next. What is allowed and the words of what is not are TensorFlow's
- * answers to the same pairs. */
+/* Versions of ops. The allowed changes and the errors are TensorFlow's answers for the same pairs. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -188,8 +187,8 @@ TEST(attrs_are_compared_alone) {
   arena_free(arena);
 }
 
-/* OpDefs come from files too: what no builder makes must be survived, and a number that is out of all
- * proportion is not counted out. */
+/* OpDefs also come from files: ones that no builder makes must be handled, and an excessive number is not
+ * expanded. */
 TEST(malformed_ops_are_compared) {
   static const struct {
     const char *from, *to;

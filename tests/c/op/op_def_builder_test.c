@@ -25,7 +25,7 @@ static void check_built(const OpDefSpec *spec, const char *want) {
 }
 
 typedef struct SpecCase {
-  const char *spec, *want; /* `want` without what every case has in common */
+  const char *spec, *want; /* `want` without the part common to all cases */
 } SpecCase;
 
 static void check_attrs(const SpecCase *cases, size_t count, const char *want_format) {
@@ -290,10 +290,10 @@ TEST(an_explanation_deprecates_from_the_beginning) {
               "name: \"Old\" deprecation { explanation: \"why\" }");
 }
 
-/* What TensorFlow answers. */
+/* TensorFlow's answers. */
 TEST(escapes_in_allowed_strings) {
   static const struct {
-    const char *quoted, *printed, *problem; /* the value in text format, or what is wrong */
+    const char *quoted, *printed, *problem; /* the value in text format, or the error */
   } kCases[] = {
       {"'\\a\\b\\f\\n\\r\\t\\v\\\\\\?'", "\\007\\010\\014\\n\\r\\t\\013\\\\?", NULL},
       {"'\\'\\\"'", "\\'\\\"", NULL},
@@ -435,7 +435,7 @@ TEST(calls_that_may_be_made_once_complain_the_second_time) {
   arena_free(arena);
 }
 
-/* An OpDef with such a text could be written, but not read again. */
+/* An OpDef with such a text could be written, but not parsed again. */
 TEST(texts_that_are_not_utf8_are_refused) {
   Status status;
   status_init(&status);

@@ -1,4 +1,4 @@
-/* TensorFlow's own ops, written in the spec language and read back, must be what they were. */
+/* TensorFlow's own ops, written in the spec language and parsed again, must be unchanged. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "op/op_def_builder.h"
 
-/* The value of a field of AttrValue in text format: what follows the field's name. */
+/* The value of a field of AttrValue in text format: the text after the field's name. */
 static void append_field(const AttrValue *value, StrBuf *out) {
   StrBuf text = {0};
   proto_print_text(value, PROTO_TEXT_SHORT, &text);

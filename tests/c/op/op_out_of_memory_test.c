@@ -1,4 +1,4 @@
-/* Every allocation of every path fails once: nothing crashes, nothing leaks, and the error is
+/* Every allocation of every path fails once: nothing crashes or leaks, and the error is
  * RESOURCE_EXHAUSTED. */
 #include <stdio.h>
 
@@ -71,7 +71,7 @@ static bool build_in_steps(Arena *arena, Status *status) {
 
 TEST(building_an_op_in_steps_survives_want_of_memory) { fail_everywhere(build_in_steps); }
 
-/* What is wrong is reported, or that there was no memory to say so. */
+/* The error is reported, or that memory ran out for its message. */
 static bool report_errors(Arena *arena, Status *status) {
   OpDef *op_def;
   OpDefSpec spec = {.name = "Bad",
@@ -112,7 +112,7 @@ static bool use_registry(Arena *arena, Status *status) {
 
 TEST(the_registry_survives_want_of_memory) { fail_everywhere(use_registry); }
 
-/* A look-up that failed for want of memory succeeds when there is memory again. */
+/* A look-up that failed for lack of memory succeeds when there is memory again. */
 TEST(a_look_up_can_be_tried_again) {
   static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
   Status status;
@@ -131,8 +131,7 @@ TEST(a_look_up_can_be_tried_again) {
   op_registry_clear(op_registry_global());
 }
 
-/* A change that is allowed, and two that are not: what is wrong is said, or that there was no memory to say
- * so. */
+/* An allowed change and two others: the error is reported, or that memory ran out for its message. */
 static bool compare_versions(Arena *arena, Status *status) {
   OpDefSpec from = {.name = "Changed",
                     .attrs = (const char *[]){"s: {'a', '" LONG_TEXT "'} = 'a'", NULL},

@@ -1,4 +1,4 @@
-/* Ops described at run time: when factories run, what becomes of their errors, and who is told. */
+/* Ops described at run time: when factories run, the fate of their errors, and the watcher. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "op/op_def_builder.h"
 #include "op/op_registry.h"
 
-/* What a factory is to do, and what became of it. */
+/* The task of a factory, and its outcome. */
 typedef struct Recipe {
   const char *name, *input; /* input: an arg spec, or NULL */
   const char *gradient;
@@ -157,7 +157,7 @@ TEST(a_registration_that_fails_at_once_leaves_nothing) {
   CHECK(op_registry_find(registry, "Good") == op);
   CHECK_ERROR(op_registry_look_up(registry, "Bad", &op, &status), status, CODE_NOT_FOUND,
               "Op type not registered 'Bad'");
-  /* Whoever registered it knows already. */
+  /* Its registration reported the error already. */
   CHECK_OK(op_registry_process_registrations(registry, &status), status);
   CHECK_INT_EQ(again.frees, 3);
   CHECK_INT_EQ(bad_spec.frees, 3);
@@ -231,7 +231,7 @@ TEST(registrations_are_deferred_again_and_dropped) {
   CHECK_INT_EQ(never.frees, 1);
   CHECK_INT_EQ(op_registry_count(registry), 2);
   CHECK(!op_registry_find(registry, "Never"));
-  /* What waits when the registry goes is freed, too. */
+  /* Deferred arguments are freed with the registry. */
   op_registry_defer_registrations(registry);
   CHECK_OK(register_recipe(registry, &never, &status), status);
   op_registry_free(registry);
@@ -274,7 +274,7 @@ TEST(processing_parses_the_tables) {
 
 typedef struct Watch {
   char seen[256]; /* "Good:0 Bad:3 ", names with the codes of outcomes */
-  Code pass;      /* an error that is let pass */
+  Code pass;      /* an error that is ignored */
   const char *reject;
 } Watch;
 
@@ -304,7 +304,7 @@ TEST(the_watcher_is_told_of_every_registration) {
   op_registry_end_deferral(registry);
   CHECK_STR_EQ(w.seen, "TableGood:0 ?:3 Good:0 ");
   w.seen[0] = '\0';
-  CHECK_OK(register_recipe(registry, &again, &status), status); /* the watcher lets that pass */
+  CHECK_OK(register_recipe(registry, &again, &status), status); /* the watcher ignores that error */
   CHECK_ERROR(register_recipe(registry, &bad, &status), status, CODE_INVALID_ARGUMENT, "Invalid name: bad");
   CHECK_ERROR(register_recipe(registry, &broken, &status), status, CODE_INVALID_ARGUMENT,
               "unknown attr 'what'");
@@ -343,7 +343,7 @@ TEST(what_the_watcher_says_is_the_outcome) {
   CHECK_OK(register_recipe(registry, &other, &status), status);
   CHECK_ERROR(op_registry_process_registrations(registry, &status), status, CODE_ABORTED,
               "The watcher does not want Good");
-  /* As in TensorFlow the op is there all the same. */
+  /* As in TensorFlow the op is registered nevertheless. */
   CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
   CHECK_OK(op_registry_look_up(registry, "Other", &op, &status), status);
   CHECK_ERROR(register_recipe(registry, &late, &status), status, CODE_ABORTED,
@@ -402,7 +402,7 @@ TEST(the_validator_runs_in_the_first_look_up) {
   CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
   CHECK(op_registry_find(registry, "Good") == op);
   CHECK_INT_EQ(v.runs, 1);
-  /* Another way to end the deferral is no look-up. */
+  /* Ending the deferral in another way is not a look-up. */
   op_registry_defer_registrations(registry);
   CHECK_OK(op_registry_process_registrations(registry, &status), status);
   CHECK_OK(op_registry_look_up(registry, "Good", &op, &status), status);
@@ -459,7 +459,7 @@ TEST(the_registry_is_printed_by_name) {
   op_registry_free(registry);
 }
 
-/* --- want of memory --- */
+/* --- lack of memory --- */
 
 static bool use_registry(Arena *arena, Recipe *recipes, int count, Status *status) {
   OpRegistry *registry = op_registry_new();
@@ -497,7 +497,7 @@ TEST(registration_survives_want_of_memory) {
     mem_fail_after(-1);
     arena_free(arena);
     if (!ok && !CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED)) return;
-    /* Each argument is freed once if it was given away. */
+    /* Each consumed argument is freed once. */
     for (int i = 0; i < 4; i++)
       CHECK(recipes[i].frees == 1 || (!ok && recipes[i].frees == 0 && recipes[i].runs == 0));
   }
@@ -516,7 +516,7 @@ typedef struct Worker {
   int clashes, misses;
 } Worker;
 
-/* Registers ops of its own and one that all threads want, and looks for what it registered. */
+/* Registers its own ops and one that all threads register, and looks them up. */
 static void *work(void *arg) {
   Worker *worker = arg;
   Recipe shared = {.name = "Shared"};

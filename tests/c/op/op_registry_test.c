@@ -45,7 +45,7 @@ const OpRegistration kOp_TestInternal = {
     .name = "_TestInternal",
 
 };
-/* As many inputs as a registration has room for. */
+/* As many inputs as a registration can have. */
 const OpRegistration kOpTestFull = {
     .name = "TestFull",
     .inputs = {"a: T", "b: T", "c: T", "d: T", "e: T", "f: T", "g: T", "h: T",
@@ -111,7 +111,7 @@ TEST(an_op_is_registered_once) {
   CHECK_INT_EQ(op_registry_count(op_registry_global()), TABLE_SIZE);
   CHECK_ERROR(op_registry_add(op_registry_global(), &kOpTestTwo, &status), status, CODE_ALREADY_EXISTS,
               "Op with name TestTwo");
-  /* A table with a name that is taken is not added at all. */
+  /* A table with a name in use is not added at all. */
   static const OpRegistration *const kClash[] = {&kOpTestBad, &kOpTestTwo, &kOtherTestAny};
   CHECK_ERROR(op_registry_add_table(op_registry_global(), kClash, 3, &status), status, CODE_ALREADY_EXISTS,
               "Op with name TestAny");
@@ -170,7 +170,7 @@ TEST(names_come_in_table_order) {
   REQUIRE(add_table());
   static const OpRegistration *const kClash[] = {&kOptestInvalid, &kOtherTestAny};
   CHECK(!op_registry_add(op_registry_global(), &kOptestInvalid, &status));
-  CHECK(!op_registry_add_table(op_registry_global(), kClash, 2, &status)); /* leaves a hole behind */
+  CHECK(!op_registry_add_table(op_registry_global(), kClash, 2, &status)); /* leaves an unused entry */
   CHECK_OK(op_registry_add(op_registry_global(), &(const OpRegistration){.name = "TestLast"}, &status),
            status);
   REQUIRE(op_registry_count(op_registry_global()) == TABLE_SIZE + 1);

@@ -38,8 +38,8 @@ static bool build(const Json *fact, Arena *arena, OpDef **op_def, Status *status
 
 static int compare_types(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* What the facts leave open: the order of allowed types, and an empty list of allowed values instead of
- * none. */
+/* Aspects that the facts do not determine: the order of allowed types, and an empty list of allowed values
+ * instead of no list. */
 static void normalise(OpDef *op_def, bool ordered) {
   for (size_t i = 0; i < op_def->n_attr; i++) {
     AttrDef *attr = op_def->attr[i];

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "harness.h"
 
-/* A resource that is no variable. */
+/* A resource that is not a variable. */
 typedef struct Table {
   Resource resource;
   bool *destroyed;
@@ -26,7 +26,7 @@ static Table *new_table(bool *destroyed) {
   return table;
 }
 
-/* A DT_RESOURCE scalar with a handle to the resource (NULL: one that is not there yet). */
+/* A DT_RESOURCE scalar with a handle to the resource (NULL: one that does not exist yet). */
 static bool handle_tensor(Resource *resource, Tensor *tensor, Status *status) {
   ResourceHandle *handle;
   TRY(tensor_allocate_dims(tensor, DT_RESOURCE, 0, NULL, NULL, status));
@@ -160,7 +160,7 @@ TEST(tensors_that_lead_to_no_variable) {
   CHECK(destroyed);
 }
 
-/* Handles and manager may go in any order. */
+/* Handles and manager may be freed in any order. */
 TEST(variables_live_as_long_as_somebody_holds_them) {
   for (int order = 0; order < 2; order++) {
     Status status;

@@ -4,7 +4,7 @@
 #include "op/op_def_builder.h"
 #include "shape_fixture.h"
 
-/* --- making and asking --- */
+/* --- new shapes and queries --- */
 
 TEST(shapes_are_made_and_printed) {
   Fixture f;
@@ -200,7 +200,7 @@ TEST(shapes_that_cannot_be_merged) {
   fixture_end(&f);
 }
 
-/* A message that is cut short would be one of another error. */
+/* A truncated message would match another error. */
 TEST(lack_of_memory_for_the_message_of_a_merge_is_told) {
   int64_t failures = -1;
   Fixture f;
@@ -242,7 +242,7 @@ TEST(prefixes_are_merged) {
   fixture_end(&f);
 }
 
-/* --- cutting and joining --- */
+/* --- slicing and concatenating --- */
 
 TEST(subshapes) {
   static const struct {
@@ -632,9 +632,9 @@ TEST(handle_data_is_copied) {
   fixture_end(&f);
 }
 
-/* --- want of memory --- */
+/* --- lack of memory --- */
 
-/* A handle that could not be made turns into an error in whatever it is given to. */
+/* A NULL handle is an error in every function that takes it. */
 TEST(missing_handles_become_a_status) {
   Fixture f;
   fixture_begin(&f, "[2]");
@@ -667,7 +667,7 @@ TEST(missing_handles_become_a_status) {
   fixture_end(&f);
 }
 
-/* A walk through most calls; every place where memory may run out is tried. */
+/* Calls most functions; every place where memory may run out is tested. */
 static bool walk(Fixture *f) {
   ShapeHandle a = f->inputs[0], out, prefix;
   DimHandle dim;

@@ -1,11 +1,11 @@
-/* The text of shapes, and shape functions run by hand. */
+/* The text of shapes, and running shape functions outside of graphs. */
 #include "op/shape_language.h"
 
 #include "op/op_registry.h"
 #include "shape_fixture.h"
 #include "shortage.h"
 
-/* The message that `text` gets. */
+/* The error message for `text`. */
 static void check_refused(const char *text, const char *want) {
   Fixture f;
   ShapeHandle *shapes;
@@ -79,8 +79,8 @@ TEST(long_lists_are_read) {
 
 /* --- runs --- */
 
-/* Outputs: the input 0 itself, a new shape of its first dimension and a known size, an unknown one,
- * nothing. */
+/* Outputs: input 0 itself, a new shape of its first dimension and a known size, an unknown one, and an unset
+ * one. */
 static bool mixed_shape(InferenceContext *c, Status *status) {
   DimHandle size;
   ShapeHandle made;
@@ -136,7 +136,7 @@ TEST(outputs_are_printed_with_identity) {
   Trial t;
   if (begin_trial(&t, &kMixed)) {
     StrBuf text = {0};
-    /* T is not there: no shape hangs on it. */
+    /* T is missing: no shape depends on it. */
     CHECK_OK(shape_trial_begin(&t.c, t.op, t.node, 134, "[?,2];?", t.arena, &t.status), t.status);
     CHECK_INT_EQ(t.c.num_outputs, 4);
     CHECK_OK(shape_trial_run(&t.c, t.op, &t.status), t.status);

@@ -63,7 +63,7 @@ TEST(handle_data_is_merged_entry_by_entry) {
     CHECK_INT_EQ(out->entries[0].dtype, DT_FLOAT);
   }
   check_shape(first.entries[0].shape, "[2,?]");
-  /* The type is learnt though the shapes do not fit. */
+  /* The type is learnt although the shapes contradict each other. */
   CHECK_OK(handle_data_merge(&f.c, &first, &other, &out, &f.status), f.status);
   if (CHECK(out != &first)) {
     CHECK(out->entries[0].shape == f.inputs[0]);

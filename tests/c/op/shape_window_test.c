@@ -1,4 +1,4 @@
-/* The shape functions for ops still to come, against TensorFlow's facts: its own op definitions with our
+/* The shape functions for later ops, compared with TensorFlow's facts: its own op definitions with our
  * functions. */
 #include "op/shape_window.h"
 
@@ -93,7 +93,7 @@ TEST(facts_about_ops_to_come_hold) {
   arena_free(ops.arena);
 }
 
-/* A record like those of the file, for what the file is silent about. */
+/* A record in the format of the file, for cases that the file lacks. */
 static void check_record(const Ops *ops, const char *record) {
   Arena *arena = arena_new();
   StrBuf why = {0};
@@ -118,8 +118,8 @@ static void check_record(const Ops *ops, const char *record) {
 TEST(pooling_by_attrs) {
   Ops ops;
   begin_ops(&ops);
-  /* A window that is counted makes a new dimension, even over the channels. (5 - 2) / 2 + 1 = 2 windows lie
-   * inside, ceil(5 / 2) = 3 begin inside. */
+  /* A computed size is a new dimension, even over the channels. (5 - 2) / 2 + 1 = 2 windows lie inside,
+   * ceil(5 / 2) = 3 begin inside. */
   check_record(&ops, POOL("MaxPool", "[1,2,2,1]", "[1,2,2,1]", "VALID",
                           "NHWC") "\"in\":\"[?,5,?,3]\",\"out\":\"[d0_0,2,?,3]\"}");
   check_record(&ops, POOL("MaxPool", "[1,2,2,1]", "[1,2,2,1]", "SAME",

@@ -3,7 +3,8 @@
 #include "base/clock.h"
 #include "harness.h"
 
-/* Checkpoints until one does not say "go on", with `ms` of waiting between them; -1 when all of them do. */
+/* The number of checkpoints until one does not return RUN_DONE, with `ms` of waiting between them; -1 if all
+ * do. */
 static int checkpoints_until(Step *step, RunState want, int most, double ms, Status *status) {
   for (int i = 1; i <= most; i++) {
     int64_t until = clock_nanoseconds() + (int64_t)(ms * 1e6);
@@ -36,7 +37,7 @@ TEST(a_deadline_ends_a_step_soon_after_it) {
   CHECK(clock_nanoseconds() - begin >= 5000000);
   CHECK_INT_EQ(status.code, CODE_DEADLINE_EXCEEDED);
   CHECK_STR_EQ(status.message, "Timed out waiting for notification");
-  /* A deadline too far away for the clock is none. */
+  /* A deadline too far away for the clock is ignored. */
   status_init(&status);
   step_begin(&step, INT64_MAX, NULL);
   CHECK_INT_EQ(checkpoints_until(&step, RUN_DONE, 100, 0, &status), -1);

@@ -1,6 +1,5 @@
-/* What every op does with a node: its kernel's constructor, its shape function and the function that
- * writes its gradient. Attrs that are missing or of another kind are refused, although who calls these has
- * validated the node; and memory may run out. */
+/* Every op's kernel constructor, shape function and gradient function for a node. Missing attrs and attrs of
+ * another kind are refused, although callers validate nodes; and memory may run out. */
 #include "base/alloc.h"
 #include "op/kernel_registry.h"
 #include "op/shape_language.h"
@@ -8,7 +7,7 @@
 #include "ops/sample_node.h"
 #include "shortage.h"
 
-/* One node, and what it takes to call its op. */
+/* One node, and the arguments for calling its op's functions. */
 typedef struct Sample {
   const Op *op;
   NodeDef *node;
@@ -37,7 +36,7 @@ static bool construct(const Sample *s, const NodeDef *node, Arena *arena, Status
   return ok;
 }
 
-/* Of inputs that nothing is known of. */
+/* Inputs without any known shape. */
 static bool infer(const Sample *s, const NodeDef *node, Arena *arena, Status *status) {
   InferenceContext context;
   StrBuf shapes = {0};
@@ -64,7 +63,7 @@ static bool write_gradient(const Sample *s, const NodeDef *node, Arena *arena, S
 static Call *const kCalls[] = {construct, infer, write_gradient};
 enum { NUM_CALLS = sizeof kCalls / sizeof kCalls[0] };
 
-/* For the first type that the op has a kernel for. False when there is none, or no node can be made up. */
+/* For the first type with a kernel. False if there is none, or no node can be generated. */
 static bool make_sample(Sample *s, const Op *op) {
   static const DataType kTypes[] = {DT_FLOAT, DT_INT32,  DT_INT64, DT_COMPLEX64,
                                     DT_BOOL,  DT_STRING, DT_HALF,  DT_DOUBLE};
@@ -94,7 +93,7 @@ static NodeDef *without(const Sample *s, size_t attr, AttrValue *instead, Arena 
   return node;
 }
 
-/* How many calls found that something is wrong. */
+/* The number of calls that found an error. */
 static int damage(const Sample *s, size_t attr, AttrValue *instead) {
   int refused = 0;
   for (int i = 0; i < NUM_CALLS; i++) {

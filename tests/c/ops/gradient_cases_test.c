@@ -1,4 +1,4 @@
-/* Runs the gradient cases of all test files, and holds the registry to having them. */
+/* Runs the gradient cases of all test files, and checks that the registry's ops have them. */
 #include "gradient_cases.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ GradientCaseList *gradient_case_lists;
 
 enum { MAX_NAME = 64, MAX_TEXT = 512 };
 
-/* The next of "Add|Sub[T=double]": its name alone, and as text of op_runner.h. False at the end. */
+/* The next op of "Add|Sub[T=double]": its name, and its text for op_runner.h. False at the end. */
 static bool next_op(const char **names, const char *attrs, char name[MAX_NAME], char text[MAX_TEXT]) {
   if (*names == attrs) return false;
   size_t length = strcspn(*names, "|[");
@@ -45,7 +45,7 @@ TEST(gradient_cases_hold) {
 
 /* --- coverage --- */
 
-/* Ops whose gradients need more than placeholders around one node: the tests that check them. */
+/* Ops whose gradients need more than placeholders around one node, with the tests that check them. */
 static const struct {
   const char *op, *file, *test;
 } kElsewhere[] = {
@@ -88,7 +88,7 @@ static const struct {
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
 
-/* What the cases of one op show. */
+/* The coverage by the cases of one op. */
 typedef struct Coverage {
   char shapes[MAX_SHAPES][MAX_TEXT];
   int count;
@@ -138,7 +138,7 @@ static void find_coverage(const char *op, Coverage *coverage) {
   }
 }
 
-/* The file has a test of that name, which speaks of the op. */
+/* Whether the file has a test of that name that mentions the op. */
 static bool has_test(const char *file_name, const char *test, const char *op) {
   char path[MAX_TEXT], line[1024], head[MAX_TEXT];
   snprintf(path, sizeof path, TFCORE_SOURCE_DIR "/tests/c/%s", file_name);
@@ -161,7 +161,7 @@ static bool is_elsewhere(const char *op) {
   return false;
 }
 
-/* Ops of complex numbers with gradients as TensorFlow has them, which are no derivatives there. */
+/* Ops on complex numbers whose gradients in TensorFlow are not derivatives there. */
 static const struct {
   const char *op, *why;
 } kNoDerivative[] = {
@@ -169,7 +169,7 @@ static const struct {
     {"SquaredDifference", "|x - y|^2 has no imaginary part, but that of dy is used"},
 };
 
-/* Whether a kernel computes with complex numbers, as opposed to one that moves any type. */
+/* Whether a kernel computes with complex numbers, rather than moving any type. */
 static bool has_complex_derivative(const OpRegistration *r) {
   for (size_t i = 0; i < sizeof kNoDerivative / sizeof kNoDerivative[0]; i++) {
     if (strcmp(kNoDerivative[i].op, r->name) == 0) return false;
@@ -209,7 +209,7 @@ TEST(every_gradient_has_cases) {
   CHECK_INT_EQ(elsewhere, NUM_ELSEWHERE);
 }
 
-/* A case is about an op that there is, and one without a second derivative says why. */
+/* A case names an existing op, and one without a second derivative has a reason. */
 TEST(gradient_cases_are_of_ops) {
   char name[MAX_NAME], text[MAX_TEXT];
   for (const GradientCaseList *list = gradient_case_lists; list; list = list->next) {

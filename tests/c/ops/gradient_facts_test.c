@@ -1,4 +1,4 @@
-/* Numbers that TensorFlow gives for gradients, and its error where there is none. */
+/* Gradients recorded from TensorFlow, and its error if there is none. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void lower_type_names(char *line) {
   }
 }
 
-/* The ops that a fact brings along. They refer to `arena`. */
+/* The ops in a fact. They refer to `arena`. */
 static bool register_ops(const Json *ops, Arena *arena, Status *status) {
   for (int i = 0; ops && i < ops->count; i++) {
     const Json *op = &ops->items[i];
@@ -77,7 +77,7 @@ static bool register_ops(const Json *ops, Arena *arena, Status *status) {
   return true;
 }
 
-/* Whether the gradient is what the fact says, as nodes of the graph and as a function. */
+/* Whether the gradient equals the fact's, as nodes of the graph and as a function. */
 static bool holds(const Json *fact, const NodeDef *node, const Tensor *x, int count, const Tensor *dy,
                   const Tensor *dx) {
   const Json *error = json_get(fact, "error");
@@ -93,7 +93,7 @@ static bool holds(const Json *fact, const NodeDef *node, const Tensor *x, int co
   return ok;
 }
 
-/* True when the fact is about an op that is there, and holds. */
+/* Whether the fact is about an existing op, and holds. */
 static bool check_fact(const Json *fact, Arena *arena) {
   Status status;
   status_init(&status);

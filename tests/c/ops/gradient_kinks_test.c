@@ -1,4 +1,4 @@
-/* Gradients at points where there is no derivative, or where formulas divide by zero. */
+/* Gradients at points without a derivative, or where formulas divide by zero. */
 #include "gradient_checker.h"
 #include "harness.h"
 

@@ -1,4 +1,4 @@
-/* The gradients that ops have as text: full text says all of them. */
+/* The function texts of gradients: full text is lossless. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static void check_full(const char *text) {
       CHECK_OK(function_print_full(function, &full, &status), &status) &&
       CHECK_OK(function_parse(str_of(strbuf_text(&full)), arena, &back, &status), &status)) {
     CHECK(proto_equal(function, back));
-    CHECK(!strstr(strbuf_text(&full), "@node <")); /* all of it in lines of the language */
+    CHECK(!strstr(strbuf_text(&full), "@node <")); /* written entirely in the language */
   }
   strbuf_free(&full);
   arena_free(arena);

@@ -1,7 +1,7 @@
-/* Constants that are not what their node declares: a TensorProto of another dtype, or of contents that are
- * short. Every op gets one at every input that a shape function could read, as it is and through ops that
- * constants are computed through. The import may succeed, as TensorFlow's does (its kernel refuses the
- * Const); no byte outside of a tensor is read, which the sanitizer watches. */
+/* Constants that differ from their node's declaration: a TensorProto of another dtype, or with too little
+ * content. Every op gets one at every input that a shape function could read, directly and through ops that
+ * compute constants. The import may succeed, as TensorFlow's does (its kernel refuses the Const); no byte
+ * outside of a tensor is read, which the sanitizer checks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,8 +31,7 @@ static bool allows(const AttrDef *attr, int type) {
   return !list;
 }
 
-/* The type of an arg: that of the op, the one that is wanted where the attr allows it, or the first that it
- * allows. */
+/* The type of an arg: the op's, the wanted one if the attr allows it, or the first allowed one. */
 static int type_of(const OpDef *op, const ArgDef *arg, const char *wanted_attr, int wanted) {
   if (arg->type != TENSORFLOW__DATA_TYPE__DT_INVALID) return (int)arg->type;
   const AttrDef *attr = attr_named(op, arg->type_attr);
@@ -41,7 +40,7 @@ static int type_of(const OpDef *op, const ArgDef *arg, const char *wanted_attr, 
   return attr->allowed_values ? (int)attr->allowed_values->list->type[0] : DT_FLOAT;
 }
 
-/* Attrs without defaults; false for what a value cannot be made up for. */
+/* Attrs without defaults; false if no value can be generated. */
 static bool write_attrs(const OpDef *op, const char *wanted_attr, int wanted, StrBuf *text) {
   for (size_t i = 0; i < op->n_attr; i++) {
     const AttrDef *attr = op->attr[i];
@@ -67,7 +66,7 @@ static bool write_attrs(const OpDef *op, const char *wanted_attr, int wanted, St
   return true;
 }
 
-/* How the constant gets to the op. */
+/* The path of the constant to the op. */
 typedef enum Route { DIRECT, IDENTITY, CAST, PACK, CONCAT, SLICE, NUM_ROUTES } Route;
 
 static const char *const kRoutes[NUM_ROUTES] = {
@@ -96,7 +95,7 @@ static const char kHelpers[] =
 static const char *const kOtherShapes[] = {"unknown_rank: true", "", "dim { size: 2 }",
                                            "dim { size: 2 } dim { size: 2 } dim { size: 2 } dim { size: 2 }"};
 
-/* Whether the graph was imported; a constant of another type than it declares has no value then. */
+/* Whether the graph was imported; a constant of another type than declared has no value then. */
 static bool import(const char *text, bool mistyped) {
   Status status;
   status_init(&status);
@@ -131,7 +130,7 @@ static void try_input(const OpDef *op, size_t at, int type, const char *wanted_a
   bool usable = write_attrs(op, wanted_attr, type, &attrs);
   for (int k = 0; usable && k < 5 * 4 * 4 * NUM_ROUTES; k++) {
     int stored = kStored[k % 5], shape = k / 5 % 4, others = k / 20 % 4, route = k / 80;
-    if (route != DIRECT && others != 0) continue; /* the routes matter more than the other inputs do */
+    if (route != DIRECT && others != 0) continue; /* the paths matter more than the other inputs */
     strbuf_free(&text);
     strbuf_printf(&text,
                   "%s node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: %d } } attr { key: "

@@ -1,4 +1,4 @@
-/* What must hold for every op of the registry. */
+/* Properties of every op of the registry. */
 #include <stdio.h>
 #include <string.h>
 
@@ -55,13 +55,13 @@ static const char *text_of(const void *message, StrBuf *text) {
   return strbuf_text(text);
 }
 
-/* Types that 2.x took from an attr: they are allowed still, as in 1.15, whose graphs stay valid. */
+/* Types that 2.x replaced by an attr: they are still allowed, as in 1.15, whose graphs stay valid. */
 typedef struct Narrowed {
   const char *op, *attr;
   DataType types[2];
 } Narrowed;
 static const Narrowed kNarrowed[] = {
-    /* integers were never computed */
+    /* integers never had kernels */
     {"Acos", "T", {DT_INT32, DT_INT64}},
     {"Asin", "T", {DT_INT32, DT_INT64}},
     {"Atan", "T", {DT_INT32, DT_INT64}},
@@ -88,7 +88,7 @@ static bool allowed_type(const AttrDef *attr, DataType type) {
   return false;
 }
 
-/* Adds the types behind those that are there. */
+/* Appends the types to the existing ones. */
 static void widen(OpDef *def, const OpDef *old, const Narrowed *narrowed, Arena *arena) {
   AttrDef *attr = attr_of(def, narrowed->attr);
   const AttrDef *before = attr_of(old, narrowed->attr);
@@ -103,7 +103,7 @@ static void widen(OpDef *def, const OpDef *old, const Narrowed *narrowed, Arena 
   list->type = types;
 }
 
-/* What TensorFlow's graphs of functions know of values beyond their dtypes is not inferred here. */
+/* Inference does not know what TensorFlow's function graphs record about values beyond their dtypes. */
 static void drop_full_types(OpDef *def) {
   for (size_t i = 0; i < def->n_input_arg; i++) def->input_arg[i]->experimental_full_type = NULL;
   for (size_t i = 0; i < def->n_output_arg; i++) def->output_arg[i]->experimental_full_type = NULL;
@@ -150,8 +150,8 @@ TEST(op_defs_equal_tensorflows) {
   drop_reference(&old);
 }
 
-/* A graph of 1.15 stays valid: what its definitions have is there, added attrs have defaults, and no allowed
- * value is gone. */
+/* A graph of 1.15 stays valid: all parts of its definitions exist, added attrs have defaults, and all allowed
+ * values remain. */
 TEST(op_defs_hold_tensorflow_1s) {
   Reference old;
   if (read_reference("ops.pbtxt", &old)) {
@@ -178,7 +178,7 @@ TEST(op_defs_hold_tensorflow_1s) {
   drop_reference(&old);
 }
 
-/* May an output be a floating number? */
+/* Whether an output can be floating. */
 static bool has_floating_output(const OpDef *def) {
   for (size_t i = 0; i < def->n_output_arg; i++) {
     const ArgDef *arg = def->output_arg[i];
@@ -215,7 +215,7 @@ TEST(every_op_has_shape_kernel_and_gradient) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* Every node of the gradient can run. */
+/* Every node of the gradient has a kernel. */
 static void check_kernels(const FunctionBody *body) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(body->graph); id++) {
     const Node *node = graph_node(body->graph, id);
@@ -227,7 +227,7 @@ static void check_kernels(const FunctionBody *body) {
   }
 }
 
-/* Inputs and one gradient per output in, one gradient per input out. */
+/* Arguments are the inputs and one gradient per output; results are one gradient per input. */
 static void check_types(const FunctionBody *body, const DataType *inputs, int num_inputs,
                         const DataType *outputs, int num_outputs) {
   if (!CHECK_INT_EQ(body->num_args, num_inputs + num_outputs) || !CHECK_INT_EQ(body->num_rets, num_inputs))
@@ -235,7 +235,7 @@ static void check_types(const FunctionBody *body, const DataType *inputs, int nu
   for (int i = 0; i < num_inputs; i++) {
     const char *type = dtype_name(dtype_base((int)inputs[i])); /* functions take what references refer to */
     CHECK_STR_EQ(dtype_name((int)body->arg_types[i]), type);
-    /* What a resource gets is the gradient of its value. */
+    /* The gradient of a resource is that of its value. */
     if (inputs[i] != DT_RESOURCE) CHECK_STR_EQ(dtype_name((int)body->ret_types[i]), type);
   }
   for (int i = 0; i < num_outputs; i++)
@@ -262,8 +262,8 @@ static void check_gradient_text(const Op *op, const NodeDef *node, const char *t
   function_body_free(body);
 }
 
-/* Of the node of an op for one type, where the op has a kernel for it. Returns whether there was a gradient
- * to check. */
+/* For the node of an op for one type, if the op has a kernel for it. Returns whether there was a gradient to
+ * check. */
 static bool check_gradient(const Op *op, unsigned variant, DataType type) {
   Arena *arena = arena_new();
   StrBuf text = {0};
@@ -308,13 +308,13 @@ TEST(gradients_have_the_types_of_the_inputs_and_run_on_kernels) {
   CHECK(ops > 150 && gradients > 2000);
 }
 
-/* --- the ops to have first --- */
+/* --- the ops of the tiers --- */
 
 #define UNSIGNED_AND_SMALL "uint8 int8 uint16 int16 uint32 uint64 "
 #define INTEGERS UNSIGNED_AND_SMALL "int32 int64 "
 #define COMPLEX "complex64 complex128 "
 
-/* Kernels that the table of tiers asks for and that would make no sense. */
+/* Kernels in the table of tiers that would be meaningless. */
 static const struct {
   const char *op, *types, *reason;
 } kSenseless[] = {
@@ -357,7 +357,7 @@ static bool is_senseless(const char *op, const char *type) {
   return false;
 }
 
-/* The op has a kernel for nodes whose `attr` is that type, where its definition allows it: the table is of an
+/* The op has a kernel for nodes whose `attr` is that type, if its definition allows it: the table is of an
  * older TensorFlow. */
 static void check_tier_kernel(const Op *op, const char *attr, const char *type_name) {
   DataType type = dtype_from_name(str_of(type_name));
@@ -375,7 +375,7 @@ static void check_tier_kernel(const Op *op, const char *attr, const char *type_n
   arena_free(arena);
 }
 
-/* A line "1 MatMul T float double". Returns whether there is the op. */
+/* Parses a line "1 MatMul T float double". Returns whether the op exists. */
 static bool check_tier_line(char *line) {
   char *rest = NULL, *tier = strtok_r(line, " \n", &rest), *name = strtok_r(NULL, " \n", &rest),
        *attr = strtok_r(NULL, " \n", &rest);

@@ -1,4 +1,4 @@
-/* Kernels that split their rows, segments or batches over threads: the bits are those of a single thread. */
+/* Kernels that split their rows, segments or batches over threads give the same bits as a single thread. */
 #include <string.h>
 
 #include "blas/fake_parallel.h"
@@ -11,7 +11,7 @@ typedef struct SplitCase {
   DataType types[3];
   int64_t dims[3][3];
   int ranks[3], inputs;
-  int ids; /* the input that holds ids, and their bound; scalars hold the bound itself */
+  int ids; /* the input with ids, and their bound; scalars have the bound itself */
   int bound;
 } SplitCase;
 

@@ -1,11 +1,10 @@
-/* Ops that leave all elements where they are give the memory of their input, not a copy of it; those that
- * move one do not. */
+/* Ops that do not move elements share the memory of their input; those that move one copy it. */
 #include "harness.h"
 #include "op_runner.h"
 
 typedef struct SharingCase {
   const char *op, *inputs;
-  int shared; /* the input whose memory output 0 has, or -1 */
+  int shared; /* the input that shares its memory with output 0, or -1 */
 } SharingCase;
 
 static const SharingCase kCases[] = {
@@ -69,7 +68,7 @@ static const SharingCase kCases[] = {
     {"Transpose[T=float]", "float[2,2] 1 2 3 4; int32[2] 1 0", -1},
 };
 
-/* Where nobody needs the inputs afterwards, the output is computed in the memory of one of the same type and
+/* If the inputs have no other readers, the output is computed in the memory of an input of the same type and
  * shape. */
 static const SharingCase kInPlace[] = {
     {"AddN[N=2, T=float]", "float[2] 1 2; float[2] 3 4", 0},

@@ -1,6 +1,6 @@
-/* Readers of text on damaged texts: every prefix of every text, and texts with one byte changed. Each lies in
- * memory of exactly its length, so that the sanitizer sees a reader that looks behind the end. A reader gives
- * a result or an error that says something. */
+/* Parsers on damaged texts: every prefix of every text, and texts with one byte changed. Each is in memory of
+ * exactly its length, so that the sanitizer sees a read after the end. A parser returns a result or an error
+ * with a message. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "op/shape_language.h"
 #include "ops/op_table.h"
 
-/* Reads `text`; the ones that take C strings get a byte of zero behind its length. */
+/* Parses `text`; parsers of C strings get a zero byte after its length. */
 typedef bool (*Reader)(Str text, Arena *arena, Status *status);
 
 static bool read_function(Str text, Arena *arena, Status *status) {
@@ -82,7 +82,7 @@ static bool read_input(Str text, Arena *arena, Status *status) {
   return node_parse_input(text.data, &name, &index) || status_invalid(status, "no input");
 }
 
-/* `terminated`: the reader takes a C string. */
+/* `terminated`: the parser takes a C string. */
 typedef struct Target {
   Reader read;
   bool terminated;
@@ -106,7 +106,7 @@ static bool try_text(const Target *target, const char *text, size_t length) {
   return ok;
 }
 
-/* Of the bytes that mean something to a reader, `tries` others at every place. */
+/* Replaces each byte by `tries` others, chosen from those that are significant for a parser. */
 static void damage(const Target *target, const char *text, int tries) {
   static const char kBytes[] = "<>[]{}()\"'`$#@=:;,.\\-+9zex0?*^/ \n\t\1\x7f\xc3\xff";
   const int num_bytes = (int)sizeof kBytes - 1;
@@ -122,7 +122,7 @@ static void damage(const Target *target, const char *text, int tries) {
       dice = dice * 1664525u + 1013904223u;
       changed[i] = tries >= num_bytes ? kBytes[k] : kBytes[(int)(dice >> 8) % num_bytes];
       try_text(target, changed, length);
-      if (!target->terminated && tries > 3) { /* also where the text ends behind it */
+      if (!target->terminated && tries > 3) { /* also with memory that ends after the text */
         try_text(target, changed, i + 1);
       }
     }

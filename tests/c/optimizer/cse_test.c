@@ -20,10 +20,10 @@ BEFORE_EACH() {
 }
 AFTER_EACH() { op_registry_clear(op_registry_global()); }
 
-static const char *skipped_op; /* of the fact that is being checked */
+static const char *skipped_op; /* the op that the current fact skips */
 static bool consider(const Node *node) { return !skipped_op || strcmp(node->def->op, skipped_op) != 0; }
 
-/* Runs the pass. `stays` (may be NULL) stays as it is. */
+/* Runs the pass with `stays` (may be NULL) in `keep`. */
 static bool merge_common(Graph *graph, const Node *stays, Arena *arena) {
   Status status;
   status_init(&status);
@@ -41,7 +41,7 @@ static const char *input_of(const Graph *graph, const char *name) {
   return graph_find_node(graph, name)->inputs[0]->src->name;
 }
 
-/* --- the graph that is left, as the facts write it --- */
+/* --- the remaining graph, in the format of the facts --- */
 
 static int compare_texts(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
@@ -79,7 +79,7 @@ static void write_rest(const Graph *graph, Arena *arena, StrBuf *out) {
   write_sorted(edges, num_edges, out);
 }
 
-/* Exactly one node of each pair is left, and no other node. */
+/* Exactly one node of each pair remains, and all other nodes. */
 static bool one_of_each(const Graph *graph, const Json *pairs, StrBuf *why) {
   for (int i = 0; i < pairs->count; i++) {
     const char *a = pairs->items[i].items[0].string, *b = pairs->items[i].items[1].string;
@@ -117,7 +117,7 @@ TEST(recorded_facts_about_common_subexpressions_hold) {
   facts_run_kind(TFCORE_SOURCE_DIR "/tests/data/facts/optimizer.jsonl", "cse", 8, holds);
 }
 
-/* --- what the facts do not tell --- */
+/* --- cases beyond the facts --- */
 
 static Graph *import(const char *text, Arena *arena) {
   Status status;
@@ -143,7 +143,7 @@ TEST(cse_follows_chains) {
   if (merge_common(graph, NULL, arena)) {
     CHECK(is_left(graph, "a") && !is_left(graph, "b"));
     CHECK(is_left(graph, "c") && !is_left(graph, "d"));
-    CHECK_STR_EQ(input_of(graph, "e"), "a"); /* its control input tells it from c */
+    CHECK_STR_EQ(input_of(graph, "e"), "a"); /* its control input distinguishes it from c */
   }
   graph_free(graph);
   arena_free(arena);
@@ -179,7 +179,7 @@ TEST(cse_survives_failing_allocations) {
   CHECK(ok);
 }
 
-/* What a node makes, and others may change, is never shared with what an equal node makes. */
+/* Objects that others may change are not shared between equal nodes. */
 TEST(nodes_that_make_objects_are_not_merged) {
   Graph *graph = graph_new();
   Arena *arena = arena_new();

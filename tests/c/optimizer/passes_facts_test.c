@@ -7,7 +7,7 @@
 #include "runtime/graph_fixture.h"
 #include "shortage.h"
 
-/* Ops that need not be there for the passes' sake. */
+/* Ops that the passes do not need. */
 static const OpRegistration kVariable = {.name = "VariableV2",
                                          .outputs = {"ref: Ref(dtype)"},
                                          .attrs = {"shape: shape", "dtype: type", "container: string = ''",
@@ -154,7 +154,7 @@ static bool begin(const Json *start, Graph *library, Arena *arena, FunctionBody 
   return true;
 }
 
-/* At most so many nodes as a GraphDef has them: without source and sink. */
+/* The limit counts nodes of a GraphDef: without source and sink. */
 static bool is_small(const Graph *graph, int64_t most, StrBuf *why) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
@@ -168,7 +168,7 @@ static bool is_small(const Graph *graph, int64_t most, StrBuf *why) {
   return graph_num_nodes(graph) - 2 <= most || fact_differs(why, "the number of nodes", "larger", "small");
 }
 
-/* One round of the fact: the passes run with what memory the shortage leaves them. */
+/* One round of the fact: the passes run with the memory that the shortage leaves. */
 static bool try_once(const Json *fact, const Json *answer, Shortage *shortage, StrBuf *why) {
   Status status;
   status_init(&status);

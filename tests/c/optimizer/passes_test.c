@@ -1,4 +1,4 @@
-/* Each pass on graphs of its own, all of them on random and on huge ones, and without memory. */
+/* Each pass on its own graphs, all of them on random and on huge ones, and without memory. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -167,8 +167,8 @@ static void check_frame(const Graph *graph, const char *name, const char *want) 
   CHECK(frame.length == strlen(want) && memcmp(frame.data, want, strlen(want)) == 0);
 }
 
-/* Loops of two calls have frames of their own, and those of the body stay as they were: with attrs that are
- * copied, and shared. */
+/* Loops of two calls have separate frames, and those of the body are unchanged: with copied and with shared
+ * attrs. */
 TEST(frames_of_inlined_calls_stay_apart) {
   for (int shared = 0; shared < 2; shared++) {
     Status status;
@@ -239,7 +239,7 @@ TEST(functions_that_call_themselves_end_at_a_bound) {
   REQUIRE(add_function(graph, "F(x:float) -> (y:float) {\n  y = Neg[T=float](x)\n  return y = y:y:0\n}"));
   Arena *arena = arena_new();
   FunctionDef *function;
-  /* Calls itself twice: the definition names the op that it replaces. */
+  /* Calls itself twice: the function has the name of the op that it replaces. */
   REQUIRE_OK(function_parse(str_of("F(x:float) -> (y:float) {\n  a = F(x)\n  y = F(a:y:0)\n  return y = "
                                    "y:y:0\n}"),
                             arena, &function, &status),
@@ -462,7 +462,7 @@ static void optimize_chain(const char *op, int length, int64_t most_left) {
   clock_t start = clock();
   CHECK_OK(graph_optimize(graph, &options, NULL, &status), &status);
   double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-  CHECK(seconds < 20); /* under sanitizers, on a busy machine; what is not linear takes minutes */
+  CHECK(seconds < 20); /* under sanitizers, on a busy machine; a nonlinear pass takes minutes */
   CHECK(graph_is_whole(graph));
   CHECK(graph_num_nodes(graph) <= most_left);
   test_bodies_free(&bodies);
@@ -497,7 +497,7 @@ static bool waits_for(const Node *node, const Node *other) {
   return false;
 }
 
-/* What a node reads is an Identity of x that waits for `first`. */
+/* The node reads an Identity of x that waits for `first`. */
 static const Node *check_passed_on(const Graph *graph, const char *name) {
   const Node *node = graph_find_node(graph, name), *identity = node->inputs[0]->src;
   CHECK_STR_EQ(identity->def->op, "Identity");

@@ -8,7 +8,7 @@ static Status status;
 static void *parse(const ProtoDescriptor *descriptor, const uint8_t *bytes, size_t length) {
   void *message = NULL;
   status_init(&status);
-  /* A copy of exactly that length, so that reading one byte too far shows. */
+  /* A copy of exactly that length, so that reading one byte too far is detected. */
   uint8_t *exact = mem_alloc((int64_t)length);
   memcpy(exact, bytes, length);
   bool ok = proto_parse(descriptor, exact, length, arena, &message, &status);
@@ -248,7 +248,7 @@ TEST(nesting_ends_at_100_levels) {
   mem_free(buffer);
 }
 
-/* Where the fields of a message end, counted without the parser under test. */
+/* The ends of a message's fields, found without the parser under test. */
 static bool is_field_boundary(const uint8_t *bytes, size_t length, size_t position) {
   size_t at = 0;
   while (at < position && at < length) {

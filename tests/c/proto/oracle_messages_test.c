@@ -1,5 +1,5 @@
-/* TensorFlow's messages with every field set, as tests/oracle/messages.py wrote them to
- * tests/data/oracle/messages.txt. */
+/* TensorFlow's messages with every field set, from tests/data/oracle/messages.txt, which
+ * tests/oracle/messages.py wrote. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void check_sample(const ProtoDescriptor *descriptor, const char *bytes, s
   if (!CHECK_OK(proto_parse_text(descriptor, str_of(text), arena, &from_text, &status), status)) return;
   CHECK(proto_equal(from_bytes, from_text));
   CHECK(proto_equal(from_bytes, proto_copy(from_text, arena)));
-  /* Entries of maps stand in another order in the text, but for that it has all that is in the bytes. */
+  /* Map entries have another order in the text, which otherwise has everything that is in the bytes. */
   CHECK_OK(proto_serialize(from_bytes, &out, &status), status);
   CHECK((size_t)out.length == length && memcmp(out.data, bytes, length) == 0);
   strbuf_clear(&out);

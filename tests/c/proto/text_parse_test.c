@@ -21,7 +21,7 @@ static void *parse(const ProtoDescriptor *descriptor, const char *text) {
   return parse_length(descriptor, text, strlen(text));
 }
 
-/* Both texts stand for the same message. */
+/* Both texts must parse to the same message. */
 static void check_same(const ProtoDescriptor *descriptor, const char *text, const char *plain) {
   CHECK_CONTEXT("%s", text);
   arena = arena_new();

@@ -1,5 +1,5 @@
-/* Small graphs that ask for much: functions that call each other twice, gradients of gradients, functions
- * that call themselves. They give an answer or an error at once, and in little memory. */
+/* Small graphs with large demands: functions that call each other twice, gradients of gradients, recursive
+ * functions. They give a result or an error quickly, and with little memory. */
 #include <string.h>
 #include <time.h>
 
@@ -83,7 +83,8 @@ TEST(nested_symbolic_gradients_answer_at_once) {
       append_nested(&f, depth - 1);
       strbuf_append(&f, " }");
       strbuf_append(&in, "list { ");
-      /* A gradient takes what its function takes and gives, and gives what it takes: Fibonacci's numbers. */
+      /* A gradient has the arguments and results of its function as arguments, and the arguments as results:
+       * Fibonacci's numbers. */
       int num_inputs = 2, num_outputs = 1;
       for (int i = 1; i < depth && num_inputs < 30; i++)
         num_inputs += num_outputs, num_outputs = num_inputs - num_outputs;
@@ -106,7 +107,7 @@ TEST(nested_symbolic_gradients_answer_at_once) {
   }
 }
 
-/* Each function calls the one before twice: 2^40 ops when everything is inlined. */
+/* Each function calls the previous one twice: 2^40 ops if everything is inlined. */
 static void double_levels(StrBuf *library, const char *call) {
   strbuf_append(library, "F0(x:float) -> (y:float) {\n  y = Neg[T=float](x)\n  return y = y:y:0\n}\n");
   for (int i = 1; i <= LEVELS; i++) {

@@ -48,13 +48,13 @@ TEST(a_step_gets_the_part_that_it_needs_with_tensorflows_names) {
   CHECK_STR_EQ(body->ret_nodes[0]->name, "_retval_z_0_0");
   CHECK_STR_EQ(body->ret_nodes[1]->name, "_retval_y_0_1");
   CHECK(!graph_find_node(body->graph, "unused") && !graph_find_node(body->graph, "x"));
-  /* Values of attrs and shapes are the graph's own. */
+  /* Attr values and shapes belong to the graph. */
   const Node *copy = graph_find_node(body->graph, "c"), *product = graph_find_node(body->graph, "y");
   REQUIRE(copy && product);
   CHECK(node_def_attr(copy->def, "value") == node_def_attr(c.node->def, "value"));
   CHECK(product->output_shapes[0] == y.node->output_shapes[0]);
   CHECK_STR_EQ(product->def->input[0], "_arg_x_0_0");
-  /* The graph does not notice. */
+  /* The graph is unaffected. */
   CHECK_INT_EQ(graph_mutation_count(graph), mutations);
   CHECK_INT_EQ(graph_num_nodes(graph), nodes);
   CHECK_STR_EQ(y.node->def->input[0], "x");
@@ -88,7 +88,7 @@ TEST(control_edges_from_fed_placeholders_go_and_others_stay) {
   REQUIRE(body);
   const Node *copy = graph_find_node(body->graph, "b");
   REQUIRE(copy && copy->num_control_inputs == 1);
-  CHECK_STR_EQ(copy->control_inputs[0]->src->name, "a"); /* runs, though what it computes is fed */
+  CHECK_STR_EQ(copy->control_inputs[0]->src->name, "a"); /* runs, although its output is fed */
   CHECK(copy->inputs[0]->src == body->arg_nodes[1]);
   CHECK(graph_is_whole(body->graph));
   function_body_free(body);
@@ -114,7 +114,7 @@ TEST(nodes_with_effects_are_control_results_behind_the_targets) {
   end(&f);
 }
 
-/* What inference made of the value of a constant does not hold when another value is fed for it. */
+/* Shapes inferred from a constant's value do not hold when another value is fed for it. */
 TEST(shapes_follow_from_what_is_fed) {
   Graph *graph = graph_new();
   REQUIRE(graph);
@@ -166,11 +166,10 @@ TEST(what_cannot_be_asked_for_is_refused) {
   graph_free(graph);
 }
 
-/* --- what passes leave out --- */
+/* --- nodes that passes remove --- */
 
-/* Each of many variables is assigned before a value that only the shape of a sum is read of; what is added to
- * the variables follows from that shape. The nodes that assign come last, so that nothing but the edges
- * orders them. */
+/* Each of many variables is assigned before a value of which only a sum's shape is read; the amount added to
+ * the variables follows from that shape. The assigning nodes come last, so that only the edges order them. */
 enum { VARIABLES = 9 };
 
 static void check_order_of_effects(bool optimize, int depth) {
@@ -229,7 +228,7 @@ TEST(effects_keep_their_order_around_shapes_that_are_folded) {
   }
 }
 
-/* The layers of a deep network read variables; nothing of them runs for the sake of a shape. */
+/* The layers of a deep network read variables, but nothing runs just for a shape. */
 TEST(only_effects_run_before_a_shape_that_is_known) {
   enum { LAYERS = 2000 };
   Fixture f;
@@ -282,7 +281,7 @@ TEST(kernels_are_found_by_name_while_the_node_is_the_same) {
   CHECK(kernels[2] != kernels[0] && kernels[2]->output_types[0] == DT_RESOURCE);
   CHECK_STR_EQ(kernels[2]->node->name, "called v");
   CHECK(kernel_table_holds(other) && !kernel_table_holds(unary(first, "Neg", "n", out(c)).node));
-  /* The value of this one goes with its graph; client graphs share the values of others. */
+  /* The value of this one is freed with its graph; client graphs share the values of others. */
   CHECK(!kernel_table_holds(c));
   FunctionBody *body = body_of(first, &(StepSignature){.fetches = &(NodeOutput){c, 0}, .num_fetches = 1});
   CHECK(body && kernel_table_holds(graph_find_node(body->graph, "c")));

@@ -1,5 +1,4 @@
-/* Facts about running functions: instantiating, state, errors that show when a function runs, and what
- * runs. */
+/* Facts about running functions: instantiation, state, errors at run time, and which nodes run. */
 #include "function/function_facts.h"
 
 #include "runtime/function_fixture.h"
@@ -35,7 +34,7 @@ static bool instantiate(Functions *f, const Json *step, Handles *handles, Arena 
   return true;
 }
 
-/* The nodes of the body that are left when it is pruned, without arguments that nothing reads. */
+/* The remaining nodes of the pruned body, without unused arguments. */
 static void check_executed(Functions *f, int64_t handle, const Json *names) {
   const FunctionBody *body;
   FunctionBody *pruned;
@@ -112,7 +111,7 @@ static bool enter_kernel(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
-/* Loops made of nodes are not run: one of their ops, to see them refused. */
+/* Loops of nodes are not run: one of their ops runs, to see it refused. */
 static const OpRegistration kEnter = {.name = "Enter",
                                       .inputs = {"data: T"},
                                       .outputs = {"output: T"},

@@ -1,4 +1,4 @@
-/* The function runtime: handles, bodies that somebody made, calls through frames. */
+/* The function runtime: handles, bodies of the caller, calls through frames. */
 #include "runtime/function_fixture.h"
 
 static const char kLibrary[] =
@@ -46,7 +46,7 @@ TEST(a_frame_is_used_for_call_after_call) {
         CHECK_NEAR(tensor_f32(&frame.rets[0])[0], 22, 0);
         CHECK_NEAR(tensor_f32(&frame.rets[0])[1], 44, 0);
       }
-      /* What the caller holds is not computed in. */
+      /* Arguments that the caller holds are not overwritten. */
       CHECK_NEAR(tensor_f32(&x)[0], 1, 0);
       CHECK_NEAR(tensor_f32(&y)[1], 20, 0);
     }
@@ -69,7 +69,7 @@ TEST(a_body_that_was_added_is_the_runtimes_own) {
     int count;
     const FunctionDef *function = graph_find_function(f.library, "TwiceTheSum");
     CHECK_OK(function_body_new(f.library, function, NULL, 0, &body, &f.status), f.status);
-    mem_fail_after(0); /* what is refused stays the caller's */
+    mem_fail_after(0); /* after an error the caller keeps it */
     CHECK(!function_runtime_add_body(f.runtime, body, &handle, &f.status));
     mem_fail_after(-1);
     CHECK_INT_EQ(f.status.code, CODE_RESOURCE_EXHAUSTED);
@@ -94,7 +94,7 @@ TEST(a_body_that_was_added_is_the_runtimes_own) {
   functions_end(&f);
 }
 
-/* The first number that an instance throws. */
+/* The first random number of an instance. */
 static float throw(Functions * f, int64_t handle) {
   Tensor n = {0}, y = {0};
   int count;
@@ -136,7 +136,7 @@ TEST(a_handle_is_released_as_often_as_it_was_asked_for) {
   functions_end(&f);
 }
 
-/* The attrs of a body's nodes are known only now: kernels trust that the OpDef allows them. */
+/* The attrs of a body's nodes are known only now: kernels rely on the OpDef's allowed values. */
 TEST(a_body_with_an_attr_that_its_op_does_not_allow_is_not_run) {
   Functions f;
   if (functions_begin(&f,

@@ -1,4 +1,4 @@
-/* What conditions of If count as true, and what functional ops refuse. */
+/* The truth of If's conditions, and the errors of functional ops. */
 #include <stdio.h>
 
 #include "runtime/function_fixture.h"
@@ -48,7 +48,7 @@ static const char kLibrary[] =
     "  return y = y:y:0\n"
     "}\n";
 
-/* A number is true when it is not 0, a text when it is not empty, a tensor that is no scalar when it has
+/* A number is true if it is not 0, a string if it is not empty, a tensor other than a scalar if it has
  * elements. */
 TEST(conditions_of_every_type_are_true_or_false) {
   static const struct {

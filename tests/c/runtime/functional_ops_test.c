@@ -1,7 +1,7 @@
-/* If, Case, While, For and calls, run by the function runtime: values against closed forms. */
+/* If, Case, While, For and calls, run by the function runtime: values compared with closed forms. */
 #include "runtime/function_fixture.h"
 
-/* n! by a function that calls itself, 2^n by a loop, a geometric series, a branch by number. */
+/* n! by a recursive function, 2^n by a loop, a geometric series, a branch by number. */
 static const char kLibrary[] =
     "One(n:int32) -> (y:int32) {\n"
     "  one = Const[dtype=int32, value=1]()\n"
@@ -211,8 +211,8 @@ static void pause_soon(Step *step) {
   step->countdown = 1;
 }
 
-/* Runs a function in pieces as short as can be, at most `most` of them, and abandons it then. Returns how
- * many there were. */
+/* Runs a function in slices as short as possible, at most `most` of them, and then abandons it. Returns their
+ * number. */
 static int run_in_pieces(Functions *f, const char *name, const char *inputs, int most, RunState *state,
                          Tensor *result) {
   const FunctionCaller *caller = function_runtime_caller(f->runtime);
@@ -273,8 +273,7 @@ TEST(calls_that_pause_at_every_chance_give_the_same) {
   functions_end(&f);
 }
 
-/* Whatever is in the middle of a call is freed; the function still runs, also while another call of it
- * waits. */
+/* Abandoned calls are freed; the function still runs, also while another call of it is paused. */
 TEST(calls_can_be_abandoned_wherever_they_pause) {
   Functions f;
   if (functions_begin(&f, kLibrary)) {

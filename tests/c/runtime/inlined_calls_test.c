@@ -54,7 +54,7 @@ TEST(a_call_is_what_the_function_does) {
   CHECK_NEAR(run_one(&f, x, 2, y), -26, 0); /* (2*2 + 1)^2 + 1 */
   CHECK_NEAR(run_one(&f, x, 3, twice), 101, 0);
   CHECK_OK(f.status.code == CODE_OK, f.status);
-  /* The graph is as it was. */
+  /* The graph is unchanged. */
   CHECK_INT_EQ(graph_num_nodes(f.graph), 6);
   CHECK(!graph_find_node(f.graph, "f/sum"));
   end(&f);
@@ -76,7 +76,7 @@ TEST(functions_call_functions_with_attrs_of_their_own) {
   Node *outer = call(f.graph, "Outer", "outer", 2, inputs);
   const float values[] = {3, 5};
   CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 0}), 16, 0);
-  /* A result that is an argument that is fed: TensorFlow lets the call's output be fetched. */
+  /* A result that is a fed argument: TensorFlow allows fetching the call's output. */
   CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 1}), 3, 0);
   CHECK_NEAR(run(&f, 2, inputs, values, (NodeOutput){outer, 2}), 32, 0);
   CHECK_OK(f.status.code == CODE_OK, f.status);
@@ -94,7 +94,7 @@ TEST(the_output_of_a_call_may_be_fed) {
   NodeOutput a = {pair, 0}, b = {pair, 1};
   NodeOutput sum = binary(f.graph, "Sub", "sum", a, b);
   CHECK_NEAR(run_one(&f, x, 7, sum), 0, 0);
-  /* Only this output, though the function computes both as one. */
+  /* Only this output, although the function computes both together. */
   NodeOutput feeds[] = {x, a};
   CHECK_NEAR(run(&f, 2, feeds, (float[]){7, 100}, sum), 107, 0);
   feeds[0] = b;
@@ -174,7 +174,7 @@ TEST(control_edges_hold_around_calls_and_in_bodies) {
   add_control(&f, init, doubled);
   CHECK_NEAR(run_one(&f, start, 3, out(doubled)), 6, 0);
   CHECK_NEAR(run_one(&f, start, 5, out(doubled)), 10, 0);
-  /* Behind a call, and behind one that does nothing itself. */
+  /* Nodes after a call, and after one that computes nothing. */
   NodeOutput last = read_variable(f.graph, "last", v);
   add_control(&f, doubled, last.node);
   CHECK_NEAR(run_one(&f, start, 8, last), 16, 0);
@@ -187,7 +187,7 @@ TEST(control_edges_hold_around_calls_and_in_bodies) {
   end(&f);
 }
 
-/* As in TensorFlow, a node draws from one sequence, whichever way it is run. */
+/* As in TensorFlow, a node has one random sequence, whichever way it is run. */
 TEST(state_in_a_body_lives_as_long_as_the_session) {
   float drawn[2][3];
   for (int way = 0; way < 2; way++) {
@@ -222,7 +222,7 @@ TEST(names_of_bodies_keep_clear_of_the_graphs) {
 }
 
 /* The words of TensorFlow 2.21 without its optimizers, for a call, PartitionedCall and If; CheckNumerics
- * keeps the functions from being inlined, Reshape does not. */
+ * prevents inlining of the functions, Reshape does not. */
 static void check_levels(bool optimize, const char *fails, const char *call_text, const char *levels) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -325,7 +325,7 @@ TEST(effects_around_calls_keep_their_order) {
   }
 }
 
-/* Shape inference knows what Size and Rank give; what they would have read runs nevertheless. */
+/* Shape inference knows the values of Size and Rank; their inputs run nevertheless. */
 TEST(folding_by_shapes_loses_no_effect) {
   for (int i = 0; i < 2; i++) {
     Fixture f;
@@ -347,7 +347,7 @@ TEST(folding_by_shapes_loses_no_effect) {
   }
 }
 
-/* The op PartitionedCall has no state, but what it calls may. */
+/* The op PartitionedCall is not stateful, but its function may be. */
 TEST(equal_calls_with_effects_are_two) {
   for (int i = 0; i < 2; i++) {
     Fixture f;
@@ -391,7 +391,7 @@ TEST(calls_without_an_end_are_refused) {
   check_failed(&f, CODE_INVALID_ARGUMENT, "Calls of functions are nested more than 256 deep");
   run_one(&f, x, 1, wide);
   check_failed(&f, CODE_RESOURCE_EXHAUSTED, "would make a graph of more than");
-  /* Neither is in the way of what does not need it. */
+  /* Neither affects nodes that do not need it. */
   NodeOutput small = out(call(f.graph, "F34", "small", 1, &x));
   CHECK_NEAR(run_one(&f, x, 3, small), 3, 0); /* 64 negations */
   CHECK_OK(f.status.code == CODE_OK, f.status);

@@ -1,4 +1,4 @@
-/* Attrs of functions that are numbers, where a node of the function wants a tensor, a float or a shape. */
+/* Number attrs of functions, where a node of the function needs a tensor, a float or a shape. */
 #include "runtime/function_fixture.h"
 #include "shortage.h"
 
@@ -74,7 +74,7 @@ TEST(numbers_become_what_a_node_wants) {
   functions_end(&f);
 }
 
-/* A runtime of its own for each round, so that every function is made anew. */
+/* A new runtime for each round, so that every function is instantiated again. */
 TEST(functions_with_numbers_short_of_memory_give_the_same_or_say_so) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     Shortage shortage = {.what = kCases[i].function, .most = 100};

@@ -5,7 +5,7 @@
 #include "runtime/graph_fixture.h"
 #include "runtime/program_fixture.h"
 
-/* The kernels that programs share, as a session would keep them. */
+/* The shared kernels, as kept by a session. */
 static KernelTable *shared;
 
 static void free_shared(void) {
@@ -66,7 +66,7 @@ TEST(constants_and_known_shapes_take_no_step) {
   CHECK_INT_EQ(steps_for(graph, &x, 1, shape), 0);
   CHECK_INT_EQ(steps_for(graph, &x, 1, folded), 0);
   CHECK_INT_EQ(steps_for(graph, &open, 1, unary(graph, "Shape", "open_shape", open)), 1);
-  /* A constant that is fed is none, and what inference made of its value does not hold. */
+  /* A fed constant does not count as constant, and shapes inferred from its value do not hold. */
   CHECK_INT_EQ(steps_for(graph, &c, 1, folded), 1);
   free_shared();
   graph_free(graph);
@@ -84,7 +84,7 @@ TEST(nothing_is_computed_twice) {
   NodeOutput sum = binary(graph, "Sub", "sum", unary(graph, "Neg", "na", a), unary(graph, "Neg", "nb", b));
   NodeOutput feeds[] = {x, y}, fed_too[] = {x, y, b};
   CHECK_INT_EQ(steps_for(graph, feeds, 2, sum), 3);
-  /* Unless one of the two is fed with something else. */
+  /* Unless one of the two is fed with another value. */
   CHECK_INT_EQ(steps_for(graph, fed_too, 3, sum), 4);
   Program *program = compile(graph, feeds, 2, sum, &status);
   REQUIRE(program);
@@ -96,7 +96,7 @@ TEST(nothing_is_computed_twice) {
   tensor_clear(&result);
   tensor_clear(&value);
   program_free(program);
-  program = compile(graph, feeds, 2, b, &status); /* the one that is left out may be fetched alone */
+  program = compile(graph, feeds, 2, b, &status); /* the removed one may be fetched alone */
   CHECK_OK(program, status);
   program_free(program);
   free_shared();

@@ -1,7 +1,7 @@
-/* Random graphs with variables, checks that fail, calls of functions in every way and control edges, run with
- * and without the optimizer: the same values, the same errors, the same variables afterwards. All effects of
- * a graph, and of a function, are in one chain of control and data edges, so that there is one answer. More
- * and other graphs:
+/* Random graphs with variables, failing checks, all kinds of function calls and control edges, run with and
+ * without the optimizer: values, errors and final variables must be the same. All effects of a graph, and of
+ * a function, are in one chain of control and data edges, so that the result is unique. For more and other
+ * graphs:
  *
  *   TFCORE_CALLS_SEED=7 TFCORE_CALLS_ROUNDS=1000 TFCORE_CALLS_TRACE=1 test_runtime --filter random_calls
  */
@@ -22,7 +22,7 @@ typedef struct Value {
   int index;
 } Value;
 
-/* The nodes of a function or of the graph, while they are written. */
+/* The nodes of the function or graph under construction. */
 typedef struct Scope {
   Random *random;
   StrBuf *text;
@@ -60,9 +60,9 @@ static void finish(Scope *s, const char *waits_for) {
   strbuf_printf(s->text, waits_for[0] ? " @ %s\n" : "\n", waits_for);
 }
 
-/* --- what computes and does no more --- */
+/* --- nodes without effects --- */
 
-/* A call that gives a and b. `types` and `inputs` begin with those of the variables, if it takes any. */
+/* A call with results a and b. `types` and `inputs` begin with those of the variables, if it takes any. */
 static const char *write_call(Scope *s, char kind, int functions, const char *types, const char *inputs,
                               const char *waits_for) {
   const char *stateless = kind == 'P' && one_in(s->random, 2) ? "Stateless" : "";
@@ -111,7 +111,7 @@ static const char *write_gradient(Scope *s, const char *x, const char *y, const 
   return node;
 }
 
-/* A float that follows from the shape of x alone. */
+/* A float that depends only on the shape of x. */
 static const char *write_shape(Scope *s, const char *x, const char *waits_for) {
   char rank[NAME];
   snprintf(rank, NAME, "%s", new_node(s, "shape"));
@@ -148,9 +148,9 @@ static const char *write_pure(Scope *s, const char *x, const char *waits_for) {
   return node;
 }
 
-/* --- what has effects --- */
+/* --- effects --- */
 
-/* What the next effect waits for, and what it reads: one of them follows from the last effect. */
+/* The control input of the next effect, and its data input: one of them follows from the last effect. */
 static void link_effects(Scope *s, char *waits_for, char *reads) {
   char end[NAME], value[NAME];
   snprintf(end, NAME, "%s", s->end);
@@ -166,7 +166,7 @@ static void link_effects(Scope *s, char *waits_for, char *reads) {
     snprintf(reads, NAME, "%s", value);
   } else {
     const char *node = by_value ? write_pure(s, value, "") : write_pure(s, any(s), end);
-    /* A Const reads nothing: then it has not waited. */
+    /* A Const has no inputs, so it cannot have waited. */
     bool cut = by_value && strncmp(node, "constant", 8) == 0;
     if (way == 2 && !cut) {
       snprintf(reads, NAME, "%s", s->values[s->num_values - 1].text);
@@ -441,5 +441,5 @@ TEST(random_calls_do_the_same_without_the_optimizer) {
     end_pair(&p);
     strbuf_free(&text);
   }
-  CHECK(failures > runs / 20 && failures < runs / 2); /* the graphs are worth while */
+  CHECK(failures > runs / 20 && failures < runs / 2); /* the graphs are useful */
 }

@@ -1,6 +1,5 @@
-/* Gradients of random functions that branch, loop and call each other, one in another: the first and second
- * derivatives that graphs give (with what the forward pass has kept) against central differences. More and
- * other functions:
+/* Gradients of random functions with nested branches, loops and calls: the first and second derivatives from
+ * graphs (with kept intermediates) compared with central differences. For more and other functions:
  *
  *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 \
  *     test_runtime --filter random_control_flow
@@ -14,8 +13,8 @@
 #include "runtime/session_fixture.h"
 
 /* All functions are F(n:int32, x:double, w:double) -> (y:double, v:double), so that each can be a branch, the
- * body of a For, or, with a counter around it, the body of a While. F<k> uses functions of smaller numbers
- * only. */
+ * body of a For, or, with an additional counter, the body of a While. F<k> only uses functions with smaller
+ * numbers. */
 enum { MOST_VALUES = 24, MOST_FUNCTIONS = 6 };
 
 typedef struct Writer {
@@ -52,7 +51,7 @@ static void write_math(Writer *w, int i) {
 
 static int function_below(Writer *w) { return random_below(w->random, w->functions); }
 
-/* A call of one kind or another; what depends on n changes in loops. */
+/* A call of a random kind; its use of n changes in loops. */
 static void write_call(Writer *w, int i) {
   static const char kTypes[] = "Tin={int32, double, double}, Tout={double, double}";
   const char *stateless = one_in(w->random, 2) ? "Stateless" : "";
@@ -208,7 +207,7 @@ static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetch
   return ok;
 }
 
-/* Against the differences of `of`, which is fetched alone: nothing is kept then. */
+/* Compares with the differences of `of`, which is fetched alone, so that no intermediates are kept. */
 static bool check_derivative(Model *m, int n, const double *at, NodeOutput of, int by, double got) {
   const double h = 1e-5;
   double up[2] = {at[0], at[1]}, down[2] = {at[0], at[1]}, above = 0, below = 0;

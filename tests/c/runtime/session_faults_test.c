@@ -1,5 +1,5 @@
-/* Steps that pause and go on, that are given up, and whose session is closed meanwhile, while memory is short
- * from the n-th request on, or for it alone. */
+/* Steps that pause and are resumed or abandoned, and whose session is closed meanwhile, while the n-th
+ * request, or all from the n-th on, fail. */
 #include "base/alloc.h"
 #include "runtime/session_fixture.h"
 #include "runtime/thread_pool.h"
@@ -15,7 +15,7 @@ typedef struct Paused {
   Tensor zero;
 } Paused;
 
-/* What is done with a step that pauses. */
+/* The fate of a paused step. */
 typedef enum Ending { GO_ON, ABANDON, CLOSE, NUM_ENDINGS } Ending;
 
 static RunState start(Paused *p, Session *session, int64_t slice_ms, Tensor *result, SessionStep **step,
@@ -34,7 +34,7 @@ static void counts(Paused *p, Session *session) {
   tensor_clear(&result);
 }
 
-/* A session of its own, from its first request on. */
+/* A separate session, from its first request on. */
 static void run_paused(Paused *p, Ending ending, Shortage *shortage) {
   Tensor result = {0};
   SessionStep *step;

@@ -1,4 +1,4 @@
-/* Steps that would never end: deadlines, slices of time, and closing the session from another thread. */
+/* Endless steps: deadlines, slices of time, and closing the session from another thread. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,7 +9,7 @@
 #define HAS_THREADS 1
 #endif
 
-/* An endless loop, in itself and in the body of a function that is called, and a loop of 20,000 rounds. */
+/* An endless loop, directly and in the body of a called function, and a loop of 20,000 iterations. */
 static const char kLibrary[] =
     "Same(x:bool) -> (y:bool) {\n"
     "  y = Identity[T=bool](x)\n"

@@ -45,8 +45,8 @@ TEST(what_depends_on_constants_alone_is_computed_once) {
   end(&f);
 }
 
-/* A Const of more bytes than there are addresses that is a line in the graph: it may be imported, its shape
- * read, left out; only a step that needs its elements fails. */
+/* A Const with more bytes than the address space, as one line of a graph: it can be imported, its shape read,
+ * and the node left out; only a step that needs its elements fails. */
 TEST(giant_constants_stay_compact_until_they_are_needed) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -172,7 +172,7 @@ TEST(errors_are_tensorflows_and_leave_the_session_usable) {
   end(&f);
 }
 
-/* A little of everything: a layer, its loss, and their gradient by hand. */
+/* A layer, its loss, and their gradient by hand. */
 static NodeOutput build_layers(Graph *graph, NodeOutput x) {
   NodeOutput w = constant(graph, "w", "tensor_shape { dim { size: 3 } dim { size: 4 } } float_val: 0.5");
   NodeOutput b = constant(graph, "b", "tensor_shape { dim { size: 4 } } float_val: 0.25");
@@ -221,7 +221,7 @@ TEST(a_chain_of_elementwise_ops_works_in_one_buffer) {
   REQUIRE(float_tensor(&value, 1, (int64_t[]){1000}, values));
   REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
   CHECK_NEAR(tensor_f32(&result)[0], 1, 0);
-  CHECK_NEAR(tensor_f32(&value)[0], -1, 0); /* what was fed is never written */
+  CHECK_NEAR(tensor_f32(&value)[0], -1, 0); /* feeds are never overwritten */
   tensor_clear(&result);
   /* Everything between was one buffer of 4000 bytes (and the pool's rounding). */
   CHECK(session_cached_bytes(f.session) < 2 * 4000);
@@ -270,7 +270,7 @@ TEST(variables_keep_their_values_between_runs) {
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &first), f.status);
   REQUIRE_OK(run_target(&f, add), f.status);
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &second), f.status);
-  CHECK_NEAR(tensor_f32(&first)[2], 1, 0); /* what was fetched before does not change */
+  CHECK_NEAR(tensor_f32(&first)[2], 1, 0); /* earlier results do not change */
   CHECK_NEAR(tensor_f32(&second)[2], 2, 0);
   tensor_clear(&first);
   tensor_clear(&second);

@@ -1,5 +1,5 @@
-/* Sessions of one graph in several threads: programs and bodies of functions are made one after the other,
- * also where a gradient adds functions to the library that all of them read. */
+/* Sessions of one graph in several threads: programs and function bodies are made one after the other, even
+ * if a gradient adds functions to the library that all of them read. */
 #if !defined(__wasm__)
 #include <pthread.h>
 
@@ -45,7 +45,7 @@ typedef struct Runner {
   int failures;
 } Runner;
 
-/* n x^(n - 1) at n = 3. Tells what went wrong by its count alone: the harness is the main thread's. */
+/* n x^(n - 1) at n = 3. Only counts failures, because the harness belongs to the main thread. */
 static void *run_sessions(void *arg) {
   Runner *r = arg;
   Status status;

@@ -1,5 +1,5 @@
-/* Variables of one step. What happens to them beside TensorFlow's words: a name is taken once a step, and
- * gone once destroyed; the reference stays good; the next step has its own. */
+/* Variables of one step. Beyond TensorFlow's documentation: a name is unique within a step and free again
+ * once destroyed; the reference stays valid; the next step starts anew. */
 #include "runtime/session_fixture.h"
 
 BEFORE_EACH() {
@@ -35,7 +35,7 @@ static void after(Fixture *f, NodeOutput second, NodeOutput first) {
   CHECK_OK(graph_add_control_edge(f->graph, first.node, second.node, &edge, &f->status), f->status);
 }
 
-/* Twice: what a step leaves behind must not meet the next. */
+/* Twice: the state of one step must not affect the next. */
 static void gives(Fixture *f, NodeOutput fetch, float want) {
   for (int i = 0; i < 2; i++) {
     Tensor value = {0};
@@ -64,7 +64,7 @@ TEST(temporary_variables_are_destroyed_once) {
   after(&f, second, first);
   after(&f, late, first);
   gives(&f, first, 3);
-  gives(&f, read, 5); /* its memory is there as long as somebody refers to it */
+  gives(&f, read, 5); /* its memory exists as long as there are references */
   fails(&f, second, CODE_NOT_FOUND, "/name/TmpVar does not exist.");
   gives(&f, first, 3);
   end(&f);
@@ -96,11 +96,11 @@ TEST(only_a_temporary_variable_of_that_name_is_destroyed) {
   NodeOutput variable =
       assigned(f.graph, "b", out(add_node(f.graph, "VariableV2", "v", NULL, 0, attrs, 2)), 4);
   fails(&f, destroyed(f.graph, "d3", variable, "v"), CODE_NOT_FOUND, "/v/TmpVar does not exist.");
-  gives(&f, unary(f.graph, "Identity", "read", t), 3); /* never destroyed: gone with the step */
+  gives(&f, unary(f.graph, "Identity", "read", t), 3); /* never destroyed: removed with the step */
   end(&f);
 }
 
-/* A list that a variable keeps may hold the variable's own handle: closing the session frees both. */
+/* A list in a variable may hold the variable's own handle: closing the session frees both. */
 TEST(a_variable_that_holds_its_own_handle_is_freed) {
   Fixture f;
   REQUIRE(begin(&f));

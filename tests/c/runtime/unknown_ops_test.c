@@ -1,4 +1,4 @@
-/* Libraries with functions that use ops which are not registered. */
+/* Libraries with functions that use unregistered ops. */
 #include "function/graph_to_function.h"
 #include "gradient/graph_gradients.h"
 #include "runtime/session_fixture.h"
@@ -37,7 +37,7 @@ TEST(functions_with_unknown_ops_stop_nobody_who_does_not_call_them) {
     CHECK_STR_CONTAINS(f.status.message, "Op type not registered 'NoSuchOp'");
     CHECK_STR_CONTAINS(f.status.message, "[[bad]]");
     status_init(&f.status);
-    /* The session goes on. */
+    /* The session still works. */
     if (CHECK_OK(fetch_one(&f, x, 4, y, &value), f.status)) CHECK_NEAR(value, 16, 0);
     end(&f);
   }

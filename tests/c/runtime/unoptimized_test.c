@@ -1,5 +1,5 @@
-/* The same graphs in sessions with and without the optimizer: what is inlined, folded and merged in the one
- * runs as it stands in the other, and the results are the same to the bit. */
+/* The same graphs in sessions with and without the optimizer: nodes that one inlines, folds and merges run
+ * unchanged in the other, and the results are identical. */
 #include <string.h>
 
 #include "runtime/session_fixture.h"
@@ -29,7 +29,7 @@ static bool fetch(Fixture *f, int num_feeds, const NodeOutput *feeds, const Tens
                   f->status);
 }
 
-/* The float elements of the output in both sessions; `got` has room for them. */
+/* The float elements of the output in both sessions; `got` has space for them. */
 static bool run_both(Pair *p, int num_feeds, const NodeOutput *feeds, const Tensor *const *values,
                      NodeOutput output, float *got, int count) {
   Tensor with = {0}, without = {0};
@@ -44,7 +44,7 @@ static bool run_both(Pair *p, int num_feeds, const NodeOutput *feeds, const Tens
   return ok;
 }
 
-/* --- what the optimizer leaves out runs --- */
+/* --- the nodes that the optimizer removes run --- */
 
 static int runs;
 
@@ -127,8 +127,8 @@ TEST(calls_give_the_same_without_the_optimizer) {
   end_pair(&p);
 }
 
-/* A step of training: a loop, a branch, a call, numbers drawn, the gradient through all of them, and the
- * update of a variable. */
+/* A training step: a loop, a branch, a call, random numbers, the gradient through all of them, and the update
+ * of a variable. */
 static const char kTraining[] =
     "Below(i:int32, n:int32, s:float, w:float) -> (go:bool) {\n"
     "  go = Less[T=int32](i, n)\n"

@@ -4,7 +4,7 @@
 
 #include "harness.h"
 
-/* All pairs of these go through every function of two arguments. */
+/* All pairs of these are tested in every function of two arguments. */
 static const float kValues[] = {0.0f,    -0.0f,    1.0f,   -1.0f,    2.5f,      -7.25f,
                                 FLT_MAX, -FLT_MAX, 1e-40f, INFINITY, -INFINITY, NAN};
 enum { VALUE_COUNT = sizeof kValues / sizeof kValues[0] };
@@ -95,7 +95,7 @@ TEST(simd_memory_at_any_alignment) {
 
 TEST(simd_across_lanes_and_conversions) {
   CHECK(f32x4_sum((f32x4){1, 20, 300, 4000}) == 4321 && f64x2_sum((f64x2){1, 20}) == 21);
-  /* (a0 + a2) + (a1 + a3): 1e8 swallows 1 unless its opposite comes first. */
+  /* (a0 + a2) + (a1 + a3): 1 + 1e8 loses the 1 unless 1e8 cancels first. */
   CHECK(f32x4_sum((f32x4){1e8f, 1, -1e8f, 2}) == 3);
   f32x4 rows[4] = {{0, 1, 2, 3}, {10, 11, 12, 13}, {20, 21, 22, 23}, {30, 31, 32, 33}};
   f32x4_transpose(rows);

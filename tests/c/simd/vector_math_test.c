@@ -14,7 +14,7 @@ static float float_of_bits(uint32_t bits) {
 }
 
 /* Error of `got` in units in the last place of the float nearest to `want`; the smallest unit is that of
- * denormals. Where the exact value rounds to infinity, infinity is right, and the largest float is one unit
+ * denormals. If the exact value rounds to infinity, infinity is correct, and the largest float is one unit
  * away. */
 static double ulp_error(float got, double want) {
   if (isnan(want)) return isnan(got) ? 0 : INFINITY;
@@ -67,7 +67,7 @@ static void check_chunk(const Function *f, const float *x, int count, double *wo
   }
 }
 
-/* Every exponent and both signs, infinity and NaN included, with a step that is no power of two. */
+/* Every exponent and both signs, infinity and NaN included, with a step that is not a power of two. */
 static void check_sweep(const Function *f) {
   double worst = 0;
   float worst_at = 0, x[CHUNK];
@@ -222,7 +222,8 @@ TEST(vector_math_special_values) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* Any length at any offset, in place: the same bits as one by one, and nothing written behind. */
+/* Any length at any offset, in place: the same bits as for single elements, and nothing written after the
+ * end. */
 TEST(vector_math_does_not_depend_on_position) {
   float x[40], single[40], y[41];
   for (int i = 0; i < 40; i++) x[i] = (float)(i - 17) * 0.37f;

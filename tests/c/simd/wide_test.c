@@ -2,7 +2,7 @@
 
 #include "harness.h"
 
-/* Sixteen different values; the special ones stand in different quarters. */
+/* Sixteen different values; the special ones are in different quarters. */
 static void fill(float v[16], float factor) {
   for (int i = 0; i < 16; i++) v[i] = (float)(i * 7 % 16 - 8) * factor;
   v[1] = NAN, v[6] = -0.0f, v[11] = INFINITY, v[12] = -INFINITY;

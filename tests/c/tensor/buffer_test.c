@@ -40,7 +40,7 @@ TEST(buffers_are_counted_while_somebody_refers_to_them) {
   CHECK_INT_EQ(buffer_live_count(), before + 3);
   buffer_ref(all[0]);
   for (int i = 0; i < 3; i++) buffer_unref(all[i]);
-  CHECK_INT_EQ(buffer_live_count(), before + 1); /* what lies in the pool is nobody's */
+  CHECK_INT_EQ(buffer_live_count(), before + 1); /* buffers in the pool do not count */
   buffer_unref(all[0]);
   Buffer *again = buffer_new(pool, 10);
   CHECK_INT_EQ(buffer_live_count(), before + 1);

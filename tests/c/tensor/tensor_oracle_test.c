@@ -1,4 +1,4 @@
-/* Replays what TensorFlow answered: tests/data/oracle/tensor_protos.txt, written by
+/* Replays TensorFlow's recorded results: tests/data/oracle/tensor_protos.txt, written by
  * tests/oracle/tensor_protos.py. */
 #include <math.h>
 #include <stdio.h>
@@ -92,8 +92,8 @@ static bool same_tensors(const Tensor *a, const Tensor *b) {
   return a->dtype == DT_STRING || memcmp(a->data, b->data, (size_t)tensor_bytes(a)) == 0;
 }
 
-/* The elements are TensorFlow's; the tensor makes a proto that gives the same; protos are equal when their
- * tensors are. */
+/* The elements are TensorFlow's; the tensor's proto has the same elements; protos are equal if their tensors
+ * are. */
 TEST(tensorflow_reads_the_same_elements) {
   OracleFile file;
   Record record;

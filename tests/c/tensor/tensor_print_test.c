@@ -22,7 +22,7 @@ static void check_print(DataType dtype, int rank, const int64_t *dims, const voi
 #define DIMS(...) \
   sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]) { __VA_ARGS__ }
 
-/* Values as TensorFlow's Tensor::SummarizeValue gives them (tensor_test.cc). */
+/* Values of TensorFlow's Tensor::SummarizeValue (tensor_test.cc). */
 TEST(values_in_brackets_cut_with_dots) {
   static const int32_t ints[] = {1, 2, 3, 4, 0}, twelve[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   check_print(DT_INT32, DIMS(5), ints, 16, "Tensor<type: int32 shape: [5] values: 1 2 3 4 0>");

@@ -17,7 +17,7 @@ static uint32_t random_below(uint32_t limit) {
 
 static bool is_object(int dtype) { return dtype == DT_RESOURCE || dtype == DT_VARIANT; }
 
-/* A type that has elements in protos. */
+/* A type with elements in protos. */
 static int random_dtype(void) {
   for (;;) {
     int dtype = 1 + (int)random_below(NUM_DTYPES - 1);
@@ -96,7 +96,7 @@ static void put_content(const Sample *sample, Arena *arena, TensorProto *proto) 
   proto->tensor_content = (ProtobufCBinaryData){(size_t)(end - bytes), bytes};
 }
 
-/* The value of an integer of up to 32 bits, with random bits above those of its type: readers drop them. */
+/* The value of an integer of up to 32 bits, with random bits above those of its type, which parsers drop. */
 static int32_t wide_value(const unsigned char *element, size_t size) {
   uint32_t value = random_below(2) == 0 ? 0 : UINT32_MAX;
   memcpy(&value, element, size);
@@ -145,7 +145,7 @@ static void put_values(const Sample *sample, int64_t count, Arena *arena, Tensor
   }
 }
 
-/* How many elements must be written when the last one repeats. */
+/* The number of elements to write when the last one repeats. */
 static int64_t distinct(const Sample *sample) {
   int64_t count = sample->count;
   while (count > 1 && memcmp(sample->elements[count - 1], sample->elements[count - 2], LARGEST_ELEMENT) == 0)
@@ -162,7 +162,7 @@ static TensorProto *encode(const Sample *sample, int encoding, Arena *arena) {
     case CONTENT: put_content(sample, arena, proto); break;
     case ALL_VALUES: put_values(sample, sample->count, arena, proto); break;
     case SPLAT: put_values(sample, distinct(sample), arena, proto); break;
-    default: put_values(sample, MOST_ELEMENTS, arena, proto); /* elements that no place asks for */
+    default: put_values(sample, MOST_ELEMENTS, arena, proto); /* more elements than needed */
   }
   return proto;
 }
@@ -267,8 +267,7 @@ static void damage_fields(TensorProto *proto) {
   }
 }
 
-/* What is found good makes a tensor or wants too much memory; what is not makes none; nothing else
- * happens. */
+/* A valid proto makes a tensor or needs too much memory; an invalid one makes none; nothing else happens. */
 TEST(damaged_protos_are_refused_or_tensors) {
   random_state = 2;
   int read = 0, refused = 0, giant = 0, unparsed = 0;

@@ -178,7 +178,7 @@ TEST(what_is_no_tensor_is_refused) {
   arena_free(arena);
 }
 
-/* Tensors of objects travel only when they hold none. */
+/* Only uninitialised objects can be encoded. */
 TEST(uninitialised_objects) {
   static const char *const protos[] = {"dtype: DT_RESOURCE tensor_shape { }",
                                        "dtype: DT_VARIANT tensor_shape { dim { size: 3 } }",
@@ -205,7 +205,7 @@ TEST(uninitialised_objects) {
   arena_free(arena);
 }
 
-/* A thousand million bytes of strings, but the same ones. */
+/* A thousand million bytes of strings, all of them the same. */
 TEST(long_strings_that_repeat_share_their_bytes) {
   arena = arena_new();
   enum { LENGTH = 1 << 20, COUNT = 1000 };
@@ -253,7 +253,7 @@ TEST(giant_splats_are_handled_without_expanding_them) {
               "OOM when allocating tensor with shape[500000000000000000] and type float");
   CHECK_STR_EQ(print_proto(ones, 3),
                "<TensorProto: dtype: DT_FLOAT tensor_shape { dim { size: 500000000000000000 } }>");
-  /* 32 MiB are printed, more are not; and only what is printed is expanded. */
+  /* Up to 32 MiB are printed; and only the printed elements are expanded. */
   before = mem_live_bytes();
   CHECK_STR_EQ(print_proto(parse("dtype: DT_INT8 tensor_shape { dim { size: 33554432 } } int_val: [4, 5]"),
                            3),

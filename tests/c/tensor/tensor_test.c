@@ -119,13 +119,13 @@ TEST(strings_are_owned_and_copied_deeply) {
   tensor_clear(&a);
   tensor_clear(&b);
   REQUIRE_OK(tensor_allocate_dims(&a, DT_STRING, 1, dims, pool, &status),
-             status); /* reused memory holds no old strings */
+             status); /* reused memory has no old strings */
   CHECK_INT_EQ(tstring_view(&tensor_strings(&a)[0]).length, 0);
   tensor_clear(&a);
   buffer_pool_release(pool);
 }
 
-/* The elements of wrapped memory are the caller's: nothing of them is freed with the tensor. */
+/* The caller owns the elements of wrapped memory: the tensor frees none of them. */
 TEST(strings_of_the_caller) {
   static const char text[] = "a string that has bytes on the heap";
   static const int64_t dims[] = {2};
@@ -195,14 +195,14 @@ TEST(wrapping_memory) {
   tensor_f64(&tensor)[3] = 1.5;
   tensor_clear(&tensor);
   CHECK_INT_EQ(releases, 1);
-  /* Where doubles cannot be read in place they are copied, and the memory is given back at once. */
+  /* Where doubles cannot be read in place they are copied, and the wrapped memory is released at once. */
   double values[] = {1, 2, 3, 4};
   memcpy(memory + 1, values, sizeof values);
   REQUIRE_OK(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory + 1, size, count_release, &size, &status),
              status);
   CHECK_INT_EQ(releases, 2);
   CHECK_MEM_EQ(tensor.data, values, sizeof values);
-  /* Refusals: the memory stays the caller's, the tensor what it was. */
+  /* Errors: the caller keeps the memory, and the tensor is unchanged. */
   CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, memory, 31, count_release, &size, &status), status,
               CODE_INVALID_ARGUMENT, "31 bytes are not enough for a tensor with shape [2,2] and type double");
   CHECK_ERROR(tensor_wrap(&tensor, DT_DOUBLE, 2, dims, NULL, 32, count_release, &size, &status), status,

@@ -60,7 +60,7 @@ TEST(strings_of_every_length_keep_their_bytes) {
     REQUIRE_OK(tstring_copy(&copy, &string, &status), status);
     CHECK(tstring_equal(&string, &copy) && tstring_view(&copy).data != view.data);
   }
-  /* A part of itself, from the heap into the element, and the whole of itself. */
+  /* Copies a part of itself, from the heap to inline, and the whole of itself. */
   Str view = tstring_view(&string);
   REQUIRE_OK(tstring_copy(&string, &string, &status), status);
   REQUIRE_OK(tstring_set(&string, view.data + 3, 50, &status), status);
@@ -84,7 +84,7 @@ TEST(a_string_that_gets_no_memory_stays_what_it_was) {
   tstring_free(&string);
 }
 
-/* A block of elements with their bytes behind them, as TensorFlow maps them from a file. */
+/* A block of elements followed by their bytes, as TensorFlow maps them from a file. */
 TEST(offset_strings_are_read_from_behind_the_element) {
   struct {
     TString strings[2];

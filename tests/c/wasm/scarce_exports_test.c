@@ -1,5 +1,5 @@
-/* What JavaScript calls, short of memory: each call fails with RESOURCE_EXHAUSTED, or gives what it gives
- * with enough. */
+/* The exports for JavaScript with too little memory: each call fails with RESOURCE_EXHAUSTED, or has the same
+ * result as with enough. */
 #include "base/alloc.h"
 #include "c_api/c_api_fixture.h"
 #include "runtime/thread_pool.h"
@@ -29,7 +29,7 @@ static bool same_bytes(const TF_Buffer *a, const TF_Buffer *b) {
   return CHECK_INT_EQ(a->length, b->length) && (a->length == 0 || CHECK_MEM_EQ(a->data, b->data, a->length));
 }
 
-/* Each round has a graph of its own. */
+/* Each round has its own graph. */
 static void starve(const char *what, Call *call) {
   Shortage shortage = {.what = what};
   TF_Buffer *answer = NULL;

@@ -1,5 +1,5 @@
-/* What JavaScript calls beside TensorFlow's C API, under the native sanitizers: good arguments, and what
- * comes of damaged bytes, texts and numbers. */
+/* The exports for JavaScript beyond TensorFlow's C API, under the native sanitizers: valid arguments, and
+ * damaged bytes, texts and numbers. */
 #include "wasm/wasm_exports.h"
 
 #include <stdio.h>
@@ -18,7 +18,7 @@ AFTER_EACH() {
   thread_pool_shut_down();
 }
 
-/* As JavaScript reads what a call has made: 0-terminated, to be freed. */
+/* A text result as JavaScript reads it: 0-terminated, to be freed. */
 static char *take(TF_Buffer *buffer) {
   char *text = malloc(buffer->length + 1);
   if (!CHECK(text)) abort();
@@ -30,7 +30,7 @@ static char *take(TF_Buffer *buffer) {
 
 /* --- shapes --- */
 
-/* `node` is a NodeDef in text form. The answer, or the message of the error; to be freed. */
+/* `node` is a NodeDef in text form. The result, or the message of the error; to be freed. */
 static char *shapes_of(const char *node, const char *inputs, const int *positions, TF_Tensor *const *values,
                        int num_values) {
   TF_Status *status = TF_NewStatus();
@@ -95,8 +95,8 @@ TEST(values_that_shape_functions_rely_on) {
   check_shapes(fill, "?;[]", 0, TF_INT32, 1, two, sizes, 8, "[4,5]");
   check_shapes(transpose, "[?,3];[2]", 1, TF_INT64, 1, two, wide, 16, "[d0_1,d0_0]");
   check_shapes(transpose, "?;[0]", 1, TF_INT64, 1, two, wide, 16,
-               "in0"); /* contradicts itself, and harms nobody */
-  /* What the graph would never have let through. */
+               "in0"); /* contradicts itself, but does no harm */
+  /* Values that the graph would never accept. */
   check_shapes(gather, "[2,3];[4];[]", 2, TF_BOOL, 0, NULL, &truth, 1,
                "Input 2 of op GatherV2 cannot be bool");
   check_shapes(gather, "[2,3];[4];[]", 2, TF_INT32, 1, none, NULL, 0,
@@ -114,7 +114,7 @@ TEST(values_that_shape_functions_rely_on) {
 
 TEST(damaged_nodes_have_no_shapes) {
   TF_Status *status = TF_NewStatus();
-  const unsigned char bytes[] = {0x12, 0x7f, 'M', 'a', 't'}; /* says that it is longer than it is */
+  const unsigned char bytes[] = {0x12, 0x7f, 'M', 'a', 't'}; /* a length beyond its end */
   for (size_t length = 1; length <= sizeof bytes; length++) {
     TF_Buffer *text = TF_NewBuffer();
     TF_WasmInferShapes(bytes, length, NULL, NULL, 0, -1, "", text, status);
@@ -146,7 +146,7 @@ TEST(operations_as_a_whole) {
   CHECK_TF_OK(f.status);
   if (CHECK(made && other)) CHECK_STR_EQ(TF_OperationName(other), "sum_1");
   CHECK_STR_EQ(TF_WasmUniqueName(f.graph, "sum"), "sum_2");
-  /* Numbers and bytes that fit nothing. */
+  /* Invalid numbers and bytes. */
   const TF_WasmAttr damaged = {.name = "N", .proto = "\x1a", .length = 1};
   const TF_WasmOperation refused[] = {
       {.type = "AddN",
@@ -223,7 +223,7 @@ TEST(graphs_as_text) {
   TF_GraphImportGraphDef(copy, bytes, options, f.status);
   CHECK_TF_OK(f.status);
   CHECK(TF_GraphOperationByName(copy, "x"));
-  /* Every beginning of the text: an error, or a graph that is cut. */
+  /* Every prefix of the text: an error, or a truncated graph. */
   for (size_t length = 0; length < text->length; length++) {
     TF_Buffer *cut = TF_NewBuffer();
     TF_WasmGraphDefFromText(text->data, length, cut, f.status);
@@ -324,7 +324,7 @@ TEST(functions_from_descriptions) {
   TF_Buffer *nothing = TF_NewBuffer();
   TF_WasmGraphFindFunction(f.graph, "Nowhere", nothing, f.status);
   CHECK_TF_ERROR(f.status, TF_NOT_FOUND, "Function Nowhere is not defined.");
-  /* Descriptions that say too little, or nonsense. */
+  /* Incomplete and invalid descriptions. */
   node.attrs = &damaged;
   TF_WasmBuildFunction(&spec, nothing, f.status);
   CHECK_TF_ERROR(f.status, TF_INVALID_ARGUMENT, "");
@@ -403,7 +403,7 @@ TEST(bodies_are_run_differentiated_and_optimised) {
   char *text = take(buffer);
   CHECK_STR_EQ(text, "\n(x:double) -> (y:double) {\n  y = Add[T=double](x, x)\n}\n");
   free(text);
-  TF_WasmDeleteFunctionBody(body); /* the others live on */
+  TF_WasmDeleteFunctionBody(body); /* the others are still valid */
   const double values[] = {3, 5};
   TF_Tensor *args[] = {tensor_of(TF_DOUBLE, 0, NULL, &values[0], 8),
                        tensor_of(TF_DOUBLE, 0, NULL, &values[1], 8)};
@@ -468,7 +468,7 @@ TEST(calls_of_bodies_pause_and_end_at_their_deadline) {
   CHECK_INT_EQ(TF_WasmAdvanceFunctionCall(call, 5, &result, f.status), 0);
   CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION, "has ended");
   TF_WasmDeleteFunctionCall(call);
-  TF_WasmDeleteFunctionCall(other); /* it is given up */
+  TF_WasmDeleteFunctionCall(other); /* abandoned */
   for (int i = 0; i < 2; i++) TF_DeleteTensor(args[i]);
   TF_WasmDeleteFunctionBody(body);
   TF_DeleteBuffer(proto);
@@ -500,7 +500,7 @@ TEST(bodies_that_cannot_be_made) {
   TF_DeleteStatus(status);
 }
 
-/* --- gradients, and what the bindings count --- */
+/* --- gradients, and the counters of the bindings --- */
 
 TEST(gradients_with_holes) {
   Fixture f;

@@ -1,4 +1,4 @@
-/* Steps that pause and go on, as JavaScript runs them. */
+/* Steps that pause and are resumed, as JavaScript runs them. */
 #include "wasm/wasm_session.h"
 
 #include "c_api/endless_loop.h"
@@ -37,7 +37,7 @@ TEST(a_step_that_paused_goes_on_until_its_deadline) {
   Steps s;
   REQUIRE(begin_steps(&s));
   TF_Tensor *result = NULL;
-  /* Long enough for three slices on a machine that does other things too. */
+  /* Long enough for three slices on a busy machine. */
   TF_WasmStep *step = start(&s, 1, (TF_WasmStepOptions){.timeout_ms = 1000, .slice_ms = 20}, &result);
   REQUIRE(step);
   CHECK_TF_OK(s.f.status);

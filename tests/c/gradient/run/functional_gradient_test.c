@@ -1,6 +1,6 @@
 /* Gradients of ops that call functions (gradient/branch_gradient.c, gradient/loop_gradient.c), computed by
- * the function runtime: against central differences, closed forms and the same without loops, in both forms:
- * inlined functions and SymbolicGradient. */
+ * the function runtime: compared with central differences, closed forms and equivalents without loops, in
+ * both forms: inlined functions and SymbolicGradient. */
 #include <math.h>
 
 #include "gradient/function_gradient.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_VALUES = 16 };
 
-/* The function text says that `name` is: of double scalars, and int32 scalars, one double. */
+/* Defines `name` with the function text: double and int32 scalars as arguments, one double as result. */
 typedef struct Case {
   const char *name, *inputs;
 } Case;
@@ -39,7 +39,7 @@ const char kFunctionalLibrary[] =
     "  w = StatelessWhile[T={int32, double, double}, cond=More, body=Times](n, one:output:0, x)\n"
     "  return y = w:output:1\n"
     "}\n"
-    /* Everything that loops around changes: s = tanh(a s + b t), t = sigmoid(s) t */
+    /* All loop variables change: s = tanh(a s + b t), t = sigmoid(s) t */
     "Mixed(n:int32, s:double, t:double, a:double) -> (m:int32, s2:double, t2:double, a2:double) {\n"
     "  one = Const[dtype=int32, value=1]()\n"
     "  m = Sub[T=int32](n, one:output:0)\n"
@@ -60,7 +60,7 @@ const char kFunctionalLibrary[] =
     "  y = Mul[T=double](w:output:1, w:output:2)\n"
     "  return y = y:z:0\n"
     "}\n"
-    /* How often it goes around depends on a value that is differentiated. */
+    /* The number of iterations depends on a differentiated value. */
     "Small(s:double, x:double) -> (go:bool) {\n"
     "  two = Const[dtype=double, value=2]()\n"
     "  go = Less[T=double](s, two:output:0)\n"
@@ -136,7 +136,7 @@ const char kFunctionalLibrary[] =
     "  b = Case[Tin={double, double}, Tout={double, int32}, branches=[Left, Right, Both]](c, x, w)\n"
     "  return y = b:output:0\n"
     "}\n"
-    /* a branch in a loop: |x| by turns */
+    /* a branch in a loop: |x| in some iterations */
     "Turn(i:int32, x:double, w:double) -> (y:double, v:double) {\n"
     "  two = Const[dtype=int32, value=2]()\n"
     "  odd = FloorMod[T=int32](i, two:output:0)\n"
@@ -347,8 +347,7 @@ static bool define_gradient(Functions *f, const char *name, const char *gradient
          CHECK_OK(graph_add_function(f->library, gradient, &f->status), &f->status);
 }
 
-/* A function that weighs the derivatives of a function that was differentiated: S(x...) = sum of (i + 1) *
- * dy/dx_i. */
+/* A weighted sum of the derivatives of a differentiated function: S(x...) = sum of (i + 1) * dy/dx_i. */
 static const char *sum_of_gradients(const Values *args, const char *gradient, Arena *arena) {
   StrBuf text = {0};
   strbuf_append(&text, "Weighed(");
@@ -374,7 +373,7 @@ static const char *sum_of_gradients(const Values *args, const char *gradient, Ar
   return copy;
 }
 
-/* The gradient's results are called dx0, dx1, ... in what sum_of_gradients writes. */
+/* The gradient's results are named dx0, dx1, ... for sum_of_gradients. */
 static bool rename_results(FunctionDef *gradient, Arena *arena) {
   for (size_t i = 0; i < gradient->n_ret; i++) {
     char *name = arena_printf(arena, "dx%d", (int)i);
@@ -472,15 +471,15 @@ static void check_same(const char *one, const char *other, const char *inputs) {
   arena_free(arena);
 }
 
-/* MapAccumulate is its steps one after the other, and so is its gradient; MapAccumulateGrad is differentiated
- * as well. */
+/* MapAccumulate equals its steps one after the other, and so does its gradient; MapAccumulateGrad is
+ * differentiated as well. */
 TEST(gradients_of_map_accumulate) {
   check_same("Accumulated", "Unrolled",
              "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6");
   check_case(&(Case){"Accumulated", "double[] 0.7; double[] -0.4; double[] 1.1; double[] 0.2; double[] 0.6"});
 }
 
-/* n x^(n - 1): work and memory grow with the rounds, not with their square. */
+/* n x^(n - 1): work and memory grow linearly with the iterations. */
 TEST(gradients_of_long_loops) {
   Functions f;
   Arena *arena = arena_new();
@@ -504,7 +503,7 @@ TEST(gradients_of_branches_and_loops) {
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) check_case(&kCases[i]);
 }
 
-/* A gradient runs for the first time: later runs find the memory of the first in the pool. */
+/* The first run of a gradient: later runs find its memory in the pool. */
 static bool run_first_time(const Case *c, Shortage *shortage, Values *dxs) {
   Functions f;
   Arena *arena = arena_new();

@@ -1,4 +1,4 @@
-/* Graph gradients through ops that call functions, run in sessions: variables in loops, where nothing flows,
+/* Graph gradients through ops that call functions, run in sessions: variables in loops, missing gradients,
  * errors. */
 #include "gradient/graph_gradients.h"
 
@@ -20,7 +20,7 @@ static const char kLibrary[] =
     "  t = Mul[T=float](s, r:value:0)\n"
     "  return m = m:z:0, t = t:z:0, w = v\n"
     "}\n"
-    /* The variable changes in every round. */
+    /* The variable changes in every iteration. */
     "Count(n:int32, s:float, v:resource) -> (m:int32, t:float, w:resource) {\n"
     "  one = Const[dtype=int32, value=1]()\n"
     "  step = Const[dtype=float, value=1]()\n"
@@ -30,7 +30,7 @@ static const char kLibrary[] =
     "  a = AssignAddVariableOp[dtype=float](v, step:output:0) @ r\n"
     "  return m = m:z:0, t = t:z:0, w = v\n"
     "}\n"
-    /* The variable is handed on, and nothing looks at it. */
+    /* The variable is passed on but not used. */
     "Double(n:int32, s:float, v:resource) -> (m:int32, t:float, w:resource) {\n"
     "  one = Const[dtype=int32, value=1]()\n"
     "  m = Sub[T=int32](n, one:output:0)\n"
@@ -132,8 +132,7 @@ TEST(gradients_reach_variables_through_loops) {
   end(&f);
 }
 
-/* x v (v + 1) (v + 2): what the body does besides is done once, and its gradient looks at what was read
- * then. */
+/* x v (v + 1) (v + 2): side effects of the body happen once, and its gradient uses the values read then. */
 TEST(bodies_have_their_effects_once) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -157,7 +156,7 @@ TEST(bodies_have_their_effects_once) {
   end(&f);
 }
 
-/* Helpers that are the same are in the library once. */
+/* Equal helper functions are in the library once. */
 TEST(gradients_of_the_same_loop_share_their_functions) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -178,7 +177,8 @@ TEST(gradients_of_the_same_loop_share_their_functions) {
   REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status);
   CHECK_INT_EQ(graph_num_functions(f.graph) - before, 3);
   CHECK_NEAR(fetch(&f, dx), 0.125, 1e-6);
-  /* The loops keep what is needed: only the way back through their new bodies is one function more, once. */
+  /* The loops keep the intermediates: only the backward pass through their new bodies adds a function,
+   * once. */
   int num_outputs = y.node->num_outputs;
   for (int i = 0; i < 3; i++) {
     REQUIRE_OK(graph_add_gradients(f.graph, &y, 1, &x, 1, NULL, NULL, &dx, &f.status), &f.status);
@@ -189,7 +189,7 @@ TEST(gradients_of_the_same_loop_share_their_functions) {
   end(&f);
 }
 
-/* No gradient where none of the branches looks at a value; zeros where one does not. */
+/* No gradient if no branch uses a value; zeros if one does not. */
 TEST(gradients_of_branches_flow_where_one_does) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -211,7 +211,7 @@ TEST(gradients_of_branches_flow_where_one_does) {
   end(&f);
 }
 
-/* A loop that keeps values for its gradient has more outputs: as many shapes are named, unless it names
+/* A loop that keeps values for its gradient has more outputs, and as many output_shapes, unless it has
  * none. */
 TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
   Fixture f;
@@ -236,8 +236,8 @@ TEST(shapes_that_a_loop_names_grow_with_its_outputs) {
   end(&f);
 }
 
-/* What keeps values for gradients has a name with _forward, and what is made of it is named after what was
- * there before. */
+/* Functions that keep values for gradients have names with _forward, and their derivatives are named after
+ * the originals. */
 TEST(names_of_bodies_do_not_grow_with_every_gradient) {
   Fixture f;
   REQUIRE(begin_with_library(&f));
@@ -257,7 +257,7 @@ TEST(names_of_bodies_do_not_grow_with_every_gradient) {
   end(&f);
 }
 
-/* No gradient for a variable that branches, loops and functions take and do not look at. */
+/* No gradient for a variable that branches, loops and functions take but do not use. */
 TEST(variables_that_nothing_looks_at_have_no_gradients) {
   Fixture f;
   REQUIRE(begin_with_library(&f));

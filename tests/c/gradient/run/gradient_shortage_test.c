@@ -1,5 +1,5 @@
-/* Gradients of loops, branches, maps and calls, short of memory: in graphs, of functions, as nodes, and
- * those of gradients. */
+/* Gradients of loops, branches, maps and calls with too little memory: in graphs, of functions, as nodes, and
+ * second gradients. */
 #include <string.h>
 
 #include "gradient/function_gradient.h"
@@ -18,15 +18,15 @@ static const char *const kFunctions[] = {"Power",   "StatelessPower", "Recurrent
                                          "Perhaps", "Accumulated",    "Slope",         "Curve"};
 enum { NUM_FUNCTIONS = sizeof kFunctions / sizeof kFunctions[0] };
 
-/* Most of what these do is alike. One of each kind is looked at closely; maps, whose gradients are nodes,
- * the second time. */
+/* Most of the code is shared, so one case of each kind is tested closely; maps, whose gradients are nodes, at
+ * the second order. */
 static int most_faults(const char *name, bool again) {
   bool closely =
       again ? strcmp(name, "Accumulated") == 0 : strcmp(name, "Branch") == 0 || strcmp(name, "Power") == 0;
   return closely ? MANY_FAULTS : FEW_FAULTS;
 }
 
-/* All functions, and a graph that has what one of them leads to. */
+/* All functions, and a graph with the functions that one of them reaches. */
 typedef struct World {
   Arena *arena;
   Graph *all, *graph;
@@ -78,8 +78,7 @@ static GraphDef *describe(const World *world, Arena *arena) {
   return def;
 }
 
-/* What a round may have left: after success what the first round gave, after failure what was there
- * before. */
+/* The state after a round: after success that of the first round, after failure the previous one. */
 static void check_left(World *world, bool ok, const GraphDef *before, GraphDef **answer, Arena *arena) {
   GraphDef *now = describe(world, arena);
   if (!ok) CHECK(proto_equal(now, before));

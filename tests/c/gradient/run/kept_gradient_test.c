@@ -1,6 +1,6 @@
-/* Gradients of ops that call functions use what the call computed: random numbers are drawn once. In
- * each function here y = x m, where m is made of random powers of two, so that dy/dx = m exactly, in
- * the same run. */
+/* Gradients of ops that call functions use the values that the call computed: random numbers are drawn once.
+ * In each function here y = x m, where m is made of random powers of two, so that dy/dx = m exactly, in the
+ * same run. */
 #include <math.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum { SIZE = 24 };
 
 static const char kLibrary[] =
-    /* 2 or 1/2, one as likely as the other */
+    /* 2 or 1/2 with equal probability */
     "Drop(x:float) -> (y:float, m:float) {\n"
     "  s = Shape[T=float](x)\n"
     "  u = RandomUniform[T=int32, dtype=float](s:output:0)\n"
@@ -204,7 +204,7 @@ static void check_equal(const Tensor *m, const Tensor *dx, double k, int p, int 
   }
 }
 
-/* Whether something was drawn at all. */
+/* Whether random numbers were drawn. */
 static bool differs(const Tensor *m) {
   for (int i = 1; i < SIZE; i++) {
     if (tensor_f32(m)[i] != tensor_f32(m)[0]) return true;
@@ -265,7 +265,7 @@ TEST(gradients_use_the_random_numbers_of_the_forward_pass) {
   }
 }
 
-/* Differentiating again adds nothing to what is kept. */
+/* Differentiating again keeps no further values. */
 TEST(what_is_kept_is_kept_once) {
   for (size_t c = 0; c < sizeof kMains / sizeof kMains[0]; c++) {
     Model f;
@@ -290,7 +290,7 @@ TEST(what_is_kept_is_kept_once) {
   }
 }
 
-/* The graph that was changed, exported and imported elsewhere. */
+/* The changed graph, exported and imported elsewhere. */
 TEST(graphs_that_keep_are_saved_and_loaded) {
   for (size_t c = 0; c < sizeof kMains / sizeof kMains[0]; c++) {
     Model f;

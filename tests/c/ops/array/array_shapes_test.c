@@ -1,5 +1,5 @@
-/* Shape functions of ops on arrays and images of which the recorded facts say nothing or little: more records
- * of the same kind (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
+/* Shape functions of array and image ops, for cases beyond the recorded facts: more records in the same
+ * format (tests/c/shape_facts.h). The sizes were compared with TensorFlow's. */
 #include <string.h>
 
 #include "harness.h"

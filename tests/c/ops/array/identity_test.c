@@ -1,4 +1,4 @@
-/* Ops that pass their inputs on, one by one and as lists. */
+/* Ops that pass their inputs on, single or as lists. */
 #include "gradient_cases.h"
 #include "gradient_checker.h"
 #include "harness.h"
@@ -15,7 +15,7 @@ TEST(inputs_are_passed_on) {
            "float[2] 1 2; float[] 3");
 }
 
-/* The value passes, the gradient does not: in the graph's gradient as in the functional one. */
+/* The value passes, the gradient does not: in graph gradients and in functional ones. */
 TEST(gradients_are_prevented) {
   OpRun run;
   Status status;

@@ -33,7 +33,7 @@ TEST(pad_v2_puts_a_value_around) {
            "constant_values must be a scalar. Found: [2]");
 }
 
-/* PadV2 of a matrix of 1, 2, 3, ... in a sea of -1, each element where it belongs. */
+/* PadV2 of a matrix of 1, 2, 3, ... with fill value -1, each element in its position. */
 static void check_large(int64_t rows, int64_t columns, const int32_t paddings[4]) {
   Status status;
   status_init(&status);

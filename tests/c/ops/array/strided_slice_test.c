@@ -1,4 +1,4 @@
-/* StridedSlice and StridedSliceGrad, also against a walk that steps through Python's slices one index at a
+/* StridedSlice and StridedSliceGrad, also compared with a walk through Python's slices one index at a
  * time. */
 #include <stdio.h>
 #include <string.h>
@@ -31,15 +31,15 @@ TEST(strided_slices_with_masks) {
   op_gives(SLICE ", ellipsis_mask=1]", matrix, "int32[2,2] 2 3 5 6");
   op_gives(SLICE ", ellipsis_mask=2]", matrix, "int32[2,3] 1 2 3 4 5 6");
   op_gives(SLICE ", ellipsis_mask=1, new_axis_mask=2]", matrix, "int32[2,3,1] 1 2 3 4 5 6");
-  /* An ellipsis wins over a new axis, a new axis over an index. */
+  /* An ellipsis takes precedence over a new axis, a new axis over an index. */
   op_gives(SLICE ", ellipsis_mask=1, new_axis_mask=3]", matrix, "int32[2,3,1] 1 2 3 4 5 6");
   op_gives(SLICE ", new_axis_mask=2, shrink_axis_mask=3]", matrix, "int32[1,3] 1 2 3");
   op_gives(SLICE ", ellipsis_mask=2]", "int32[2,1,2] 1 2 3 4; int32[3] 1 0 1; int32[3] 2 0 2; int32[3] 1 1 1",
            "int32[1,1,1] 4");
-  /* What no entry names is taken whole. */
+  /* Axes without an entry are selected completely. */
   op_gives(SLICE "]", "int32[2,3] 1 2 3 4 5 6; int32[1] 1; int32[1] 2; int32[1] 1", "int32[1,3] 4 5 6");
   op_gives(SLICE "]", "int32[2] 1 2; int32[0]; int32[0]; int32[0]", "int32[2] 1 2");
-  /* A single index does not mind an open beginning. */
+  /* A single index ignores an open beginning. */
   op_gives(SLICE ", begin_mask=1, shrink_axis_mask=1]", "int32[2] 1 2; int32[1] 1; int32[1] 2; int32[1] 1",
            "int32[] 2");
 }
@@ -113,7 +113,7 @@ static int random_below(int n) {
   return (int)((state >> 16) % (unsigned)n);
 }
 
-/* The indices that x[begin:end:stride] takes, NONE for an end that is left open. */
+/* The indices that x[begin:end:stride] selects; NONE for an open end. */
 enum { NONE = 1000 };
 
 static int walk(int begin, int end, int stride, int size, int indices[16]) {

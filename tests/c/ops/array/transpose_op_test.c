@@ -28,7 +28,7 @@ TEST(transpose_refuses_what_is_no_permutation) {
            "perm must be a vector, not []");
 }
 
-/* More axes than the core of the transposition takes. */
+/* More axes than blas/transpose.h supports. */
 TEST(transpose_of_many_axes) {
   Status status;
   status_init(&status);

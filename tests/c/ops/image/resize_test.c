@@ -29,8 +29,8 @@ TEST(resize_bilinear) {
   op_gives("ResizeBilinear[T=float" CENTERED "]", "float" X "; int32[2] 1 2", "float[1,1,2,1] 1.1875 -0.5");
 }
 
-/* The result is a float whatever the image is. A size that stays is no more than a conversion: an infinity
- * stays alone. */
+/* The result is float for every image. An unchanged size is only a conversion, so an infinity does not
+ * spread. */
 TEST(resize_bilinear_of_all_types) {
   static const char *const kTypes[] = {"float", "double", "half",   "bfloat16", "int8",
                                        "uint8", "int16",  "uint16", "int32",    "int64"};
@@ -114,7 +114,7 @@ TEST(resize_nearest_neighbor_grad) {
   op_gives("ResizeNearestNeighborGrad[T=float]", "float[0,3,4,1]; int32[2] 1 2", "float[0,1,2,1]");
 }
 
-/* Against a reference that looks at one element after the other, with many channels and blocks of rows. */
+/* Compared with a reference that computes element by element, with many channels and blocks of rows. */
 static double at(const Tensor *image, int64_t b, int64_t y, int64_t x, int64_t c) {
   const int64_t *d = shape_dims(&image->shape);
   return tensor_get(image, ((b * d[1] + y) * d[2] + x) * d[3] + c);
@@ -155,7 +155,7 @@ static void check_resize(const char *attrs, int mode, const int64_t *dims, int64
     }
     worst = fmax(worst, fabs(tensor_get(&run.outputs[0], i) - want));
   }
-  CHECK(worst < 2e-5); /* places are floats */
+  CHECK(worst < 2e-5); /* positions are floats */
   op_run_end(&run);
 }
 
@@ -225,7 +225,7 @@ TEST(resize_grad_errors) {
            "shape_t's elements must be positive");
 }
 
-/* Images of integers get none. */
+/* Integer images have no gradient. */
 TEST(resize_gradients_of_integers) {
   gradient_is("ResizeBilinear[T=uint8]", "uint8[1,1,2,1] 1 2; int32[2] 1 4", "none");
   gradient_is("ResizeBilinear[T=half]", "half[1,1,2,1] 1 2; int32[2] 1 4", "half[1,1,2,1] 1.5 2.5");

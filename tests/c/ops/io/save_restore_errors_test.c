@@ -1,4 +1,4 @@
-/* Checkpoints that cannot be written or read as asked, and damaged ones. */
+/* Checkpoints that cannot be written or read as requested, and damaged ones. */
 #include "base/alloc.h"
 #include "ops/io/checkpoint_fixture.h"
 
@@ -98,7 +98,7 @@ TEST(wrong_requests_get_the_words_of_tensorflow) {
            "Got 2 tensor names but 1 tensors.");
   op_fails("RestoreV2[dtypes=[float]]", "string[] a; string[2] x; string[2] x", CODE_INVALID_ARGUMENT,
            "Got 2 tensor names, but 1 expected dtypes.");
-  /* What failed left nothing behind. */
+  /* The failure left no files. */
   CHECK_OK(file_memory_list(count_file, &files, &status), status);
   CHECK_INT_EQ(files, 2);
   end_memory();
@@ -141,7 +141,7 @@ static char *copy_file(const char *oracle, const char *path, int64_t *size) {
   return bytes;
 }
 
-/* Every bit flipped or every length cut: reading gives the right answer or an error, nothing else. */
+/* Every bit flipped or every length truncated: reading gives the correct result or an error. */
 static void damage(const char *oracle, const char *path, const char *prefix, Named *named, int step) {
   int64_t size = 0;
   char *bytes = copy_file(oracle, path, &size);
@@ -198,7 +198,7 @@ TEST(damage_is_told_as_tensorflow_does) {
   if (CHECK_OK(file_read_all("d.data-00000-of-00001", 1000, &bytes, &size, &status), status)) {
     const char *path = "d.data-00000-of-00001";
     bytes[2] ^= 1;
-    bytes[16] ^= 1; /* the first length of the strings behind the floats */
+    bytes[16] ^= 1; /* the first length of the strings after the floats */
     CHECK_OK(file_store()->write(path, false, bytes, size, &status), status);
     fails_to_restore("d", "w", NULL, "float[] 0", CODE_DATA_LOSS,
                      "TensorBundle at d shard 0 (16 bytes): Checksum does not match: stored ");

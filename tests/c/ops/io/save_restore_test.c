@@ -1,4 +1,4 @@
-/* Checkpoints: those that TensorFlow wrote (tests/oracle/checkpoints.py) and ours, byte for byte. */
+/* Checkpoints: TensorFlow's (tests/oracle/checkpoints.py) and ours, byte for byte. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 
 enum { LAYERS = 30 };
 
-/* What checkpoints.py saves under `all`. */
+/* The tensors that checkpoints.py saves under `all`. */
 static const struct {
   const char *name, *tensor;
   bool not_in_v1;
@@ -141,7 +141,7 @@ TEST(what_is_saved_is_what_tensorflow_saves) {
   end_memory();
 }
 
-/* For checkpoints.py to read. */
+/* Read by checkpoints.py. */
 TEST(checkpoints_are_left_where_the_environment_says) {
   const char *folder = getenv("TFCORE_CHECKPOINT_DIR");
   char path[512];

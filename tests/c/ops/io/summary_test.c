@@ -1,4 +1,4 @@
-/* Summaries against the bytes that TensorFlow makes (2.21, in hex), Assert, Print, and strings. */
+/* Summaries compared with TensorFlow's bytes (2.21, in hex), Assert, Print, and strings. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,10 +161,10 @@ TEST(tags_may_hold_zeros) {
   op_run_end(&run);
 }
 
-/* --- pictures --- */
+/* --- images --- */
 
-/* The pixels of picture `i` in a summary whose PNG files are stored: they stand at a fixed place behind the
- * signature, IHDR, and the heads of IDAT, zlib and block, each row behind its filter byte. */
+/* The pixels of image `i` in a summary with uncompressed PNG files: they are at a fixed position after the
+ * signature, IHDR, and the heads of IDAT, zlib and block, each row after its filter byte. */
 static void check_picture(const char *op, const char *inputs, int i, int height, int row,
                           const uint8_t *want) {
   Status status;
@@ -196,7 +196,7 @@ static void check_picture(const char *op, const char *inputs, int i, int height,
 #define PICTURE(inputs, i, height, row, ...) \
   check_picture("ImageSummary[T=float]", inputs, i, height, row, (const uint8_t[]){__VA_ARGS__})
 
-/* Pixels as TensorFlow scales them. */
+/* Pixels as scaled by TensorFlow. */
 TEST(pictures_are_scaled) {
   check_picture("ImageSummary[T=uint8]", "string[] i; uint8[1,2,3,1] 0 1 2 3 4 5", 0, 2, 3,
                 (const uint8_t[]){0, 1, 2, 3, 4, 5});
@@ -215,8 +215,7 @@ TEST(pictures_are_scaled) {
                 (const uint8_t[]){85, 254});
 }
 
-/* The whole file of one black pixel, put together by hand from the PNG specification; checksums by Python's
- * zlib. */
+/* The whole file of one black pixel, built by hand from the PNG specification; checksums by Python's zlib. */
 TEST(a_picture_is_a_png_file) {
   check_hex("ImageSummary[T=float, max_images=1]", "string[] i; float[2,1,1,1] 0",
             "0a590a07692f696d616765224e080110011801224689504e470d0a1a0a0000000d494844520000000100000001080000"
@@ -260,7 +259,7 @@ TEST(print_writes_lines) {
   OpRun run;
   status_init(&status);
   log_set_sink(keep_line, &lines);
-  /* op_gives may run a kernel more than once: lines are counted below. */
+  /* op_gives may run a kernel more than once, so lines are counted below. */
   op_gives("Print[T=float, U=[int32, string, float], message=msg, first_n=1]",
            "float[2] 1 2; int32[4] 1 2 3 4; string[] s; float[2,2] 1 2 3 4", "float[2] 1 2");
   CHECK_STR_CONTAINS(strbuf_text(&lines), "msg[1 2 3...][s][[1 2][3...]...]\n");

@@ -25,7 +25,7 @@ TEST(the_first_of_equals_wins_and_nan_never) {
   op_gives("ArgMax[T=float]", "float[2] nan -inf; int32[] 0", "int64[] 1");
 }
 
-/* Lines of every length along an axis, several of which are searched at once, against a plain search. */
+/* Rows of every length along an axis, several of which are searched at once, compared with a plain search. */
 static void check_lines(bool smallest, DataType type, int axis, int64_t rows, int64_t columns) {
   char text[128];
   OpRun run;

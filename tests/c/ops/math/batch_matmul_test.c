@@ -1,4 +1,4 @@
-/* BatchMatMul and BatchMatMulV2 against sums of products, and complex MatMul. */
+/* BatchMatMul and BatchMatMulV2 compared with sums of products, and complex MatMul. */
 #include <complex.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* Arithmetic and comparisons against a reference that finds each operand's element by its coordinates. */
+/* Arithmetic and comparisons compared with a reference that finds each operand's element by its
+ * coordinates. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,7 @@ static int parse_dims(const char *text, int64_t dims[8]) {
   return rank;
 }
 
-/* Broadcast dims, or -1 when they do not fit. */
+/* Broadcast dims, or -1 if they are incompatible. */
 static int broadcast_dims(const int64_t *a, int rank_a, const int64_t *b, int rank_b, int64_t *out) {
   int rank = rank_a > rank_b ? rank_a : rank_b;
   for (int i = 0; i < rank; i++) {
@@ -121,7 +122,7 @@ static double reference(const char *op, double a, double b) {
   return a == b;
 }
 
-/* Small whole numbers, so that every type is exact. */
+/* Small integers, which are exact in every type. */
 static void fill(Tensor *tensor, unsigned *seed) {
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
     *seed = *seed * 1664525u + 1013904223u;
@@ -188,7 +189,7 @@ TEST(every_pair_of_shapes_matches_the_reference) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* Rows of all lengths that are laid out for several at once, and of those beyond. */
+/* Rows of all lengths that are computed several at once, and of longer ones. */
 TEST(short_rows_match_the_reference) {
   static const char *const kPairs[][2] = {
       {"%d", "50,%d"},          {"50,%d", "1,%d"},        {"50,%d", "50,1"},    {"50,1", "1,%d"},
@@ -243,7 +244,7 @@ TEST(large_operands_are_split_over_threads_without_a_trace) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* No two numbers that meet are equal, and none is zero. */
+/* Operands are never equal, and never zero. */
 #define BINARY(inputs) \
   { "Add|AddV2|Sub|Mul|RealDiv|Maximum|Minimum|SquaredDifference[T=double]", inputs }
 GRADIENT_CASES(binary, BINARY("double[2,3] -3 -2 -1.5 1 2.5 3; double[2,3] 1 2 -3.5 0.5 -1 4"),

@@ -1,4 +1,4 @@
-/* Cast between all number types, at the edges of what they hold. */
+/* Cast between all number types, at the limits of their ranges. */
 #include <stdio.h>
 
 #include "gradient_cases.h"
@@ -10,7 +10,7 @@ static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF,   DT_BFLOAT16, D
                                   DT_INT8,  DT_INT16,  DT_UINT16, DT_UINT32,   DT_UINT64, DT_BOOL};
 enum { NUM_TYPES = sizeof kTypes / sizeof kTypes[0] };
 
-/* Small whole numbers survive every way from one type to another; bool makes them 0 or 1. */
+/* Small integers are exact in every conversion; bool makes them 0 or 1. */
 TEST(small_numbers_go_from_every_type_to_every_type) {
   static const double kValues[] = {0, 1, 2, 3, 100, 127};
   for (int from = 0; from < NUM_TYPES; from++) {
@@ -45,7 +45,7 @@ TEST(floats_are_cut_towards_zero) {
   op_gives("Cast[SrcT=half, DstT=int8]", "half[2] -1.5 99.9", "int8[2] -1 99");
 }
 
-/* What cvttss2si and its relatives answer. */
+/* The results of cvttss2si and related instructions. */
 TEST(values_that_no_integer_holds_become_the_smallest) {
   op_gives("Cast[SrcT=float, DstT=int32]", "float[6] nan inf -inf 2147483648 -2147483648 3e30",
            "int32[6] -2147483648");

@@ -1,4 +1,4 @@
-/* Functions of complex numbers at hard points, against mpmath: tests/data/oracle/complex_functions.txt,
+/* Functions of complex numbers at hard points, compared with mpmath: tests/data/oracle/complex_functions.txt,
  * written by tests/oracle/complex_functions.py. */
 #include <math.h>
 #include <stdio.h>
@@ -14,19 +14,19 @@ typedef struct Point {
 } Point;
 
 typedef struct Group {
-  bool wide; /* complex128, not complex64 */
+  bool wide; /* complex128 or complex64 */
   char function[32];
   int num_arguments, count;
   Point points[MAX_POINTS];
 } Group;
 
-/* What one unit in the last place of `want` is, for doubles or floats. */
+/* The unit in the last place of `want`, for doubles or floats. */
 static double unit_of(double want, bool wide) {
   int exponent, digits = wide ? 53 : 24, lowest = wide ? -1074 : -149;
   frexp(want, &exponent);
   return ldexp(1, exponent - digits > lowest ? exponent - digits : lowest);
 }
-/* The largest number stands for infinity, so that numbers just below it may become infinite. */
+/* The largest number counts as infinity, so that numbers just below it may become infinite. */
 static double distance(double got, double want, bool wide) {
   double largest = wide ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
   if (isnan(got) || isnan(want)) return isnan(got) && isnan(want) ? 0 : INFINITY;
@@ -37,8 +37,8 @@ static double distance(double got, double want, bool wide) {
   return fabs(got - want) / unit_of(want, wide);
 }
 
-/* Where the argument has a part that is 0 or infinite, the sign of zeros counts; where one is NaN, Annex G
- * leaves signs of the result open. */
+/* If the argument has a part that is 0 or infinite, the sign of zeros matters; if one is NaN, Annex G leaves
+ * signs of the result open. */
 static bool has_nan(const Point *point) {
   return isnan(point->argument[0][0]) || isnan(point->argument[0][1]);
 }
@@ -88,8 +88,8 @@ static void check_group(const Group *group) {
   op_run_end(&run);
 }
 
-/* Reads the points of the next function; `line` holds the first, and afterwards that of the function behind
- * it. */
+/* Reads the points of the next function; `line` has the first, and afterwards that of the following
+ * function. */
 static bool read_group(FILE *stream, char line[400], Group *group) {
   *group = (Group){0};
   for (bool more = line[0] != '\0'; more; more = fgets(line, 400, stream)) {

@@ -1,4 +1,4 @@
-/* Gradients of arithmetic of complex numbers, which conjugate the other side. */
+/* Gradients of complex arithmetic, which conjugate the other operand. */
 #include "gradient_cases.h"
 #include "gradient_checker.h"
 #include "harness.h"

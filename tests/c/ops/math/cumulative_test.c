@@ -1,4 +1,4 @@
-/* Running sums and products. */
+/* Cumulative sums and products. */
 #include <stdio.h>
 
 #include "gradient_cases.h"

@@ -21,7 +21,7 @@ TEST(quotients_of_integers) {
   op_gives("TruncateDiv[T=int16]", "int16[2] -7 7; int16[] 2", "int16[2] -3 3");
 }
 
-/* The quotient does not exist; it wraps around. */
+/* The quotient is not representable; it wraps around. */
 TEST(smallest_integer_over_minus_one) {
   static const char *const kOps[] = {"Div[T=int32]", "FloorDiv[T=int32]", "TruncateDiv[T=int32]"};
   for (int i = 0; i < 3; i++)
@@ -46,7 +46,7 @@ TEST(integers_by_zero) {
            "Incompatible shapes: [2] vs. [3]");
 }
 
-/* What TensorFlow gives. */
+/* TensorFlow's results. */
 TEST(quotients_of_floats) {
   const char *inputs = "float[9] 7.5 -7.5 7.5 -7.5 1 -0.0 3 inf 6; float[9] 2 2 -2 -2 0 5 inf 3 -3";
   op_gives("Div[T=float]", inputs, "float[9] 3.75 -3.75 -3.75 3.75 inf -0.0 0 inf -2");

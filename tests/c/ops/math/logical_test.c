@@ -1,4 +1,4 @@
-/* Logic. */
+/* Logical ops. */
 #include "harness.h"
 #include "op_runner.h"
 

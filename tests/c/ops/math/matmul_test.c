@@ -1,5 +1,4 @@
-/* MatMul: shapes, types, transposes, constants that are packed ahead. The products themselves are tested with
- * blas/gemm. */
+/* MatMul: shapes, types, transposes, packed constants. The products themselves are tested in blas/gemm. */
 #include <stdio.h>
 
 #include "gradient_cases.h"
@@ -37,7 +36,7 @@ TEST(shapes_that_do_not_fit) {
   op_fails("MatMul[T=int32]", "int32[2,2] 0; int32[2,2,1] 0", CODE_INVALID_ARGUMENT, "In[1] is not a matrix");
 }
 
-/* A product of small whole numbers is exact, packed or not. */
+/* A product of small integers is exact, packed or not. */
 static void check_constant(const char *type, int64_t m, int64_t k, int64_t n, bool transpose_b) {
   char spec[96];
   snprintf(spec, sizeof spec, "MatMul[T=%s, transpose_b=%s]", type, transpose_b ? "true" : "false");

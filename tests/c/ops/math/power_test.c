@@ -1,4 +1,4 @@
-/* Powers and products that are zero where their first factor is. */
+/* Powers, and products that are zero if their first factor is zero. */
 #include <math.h>
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ TEST(powers) {
   op_gives_about("Pow[T=complex64]", "complex64[] -1; complex64[] 0.5", "complex64[] 0+1i", 1e-7);
 }
 
-/* One exponent for all may be computed in another way than many. All values are exact. */
+/* A single exponent may be computed differently from many. All values are exact. */
 TEST(powers_of_one_exponent) {
   static const struct {
     const char *exponent, *powers; /* of 1.5, -2 and 4 */

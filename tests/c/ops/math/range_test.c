@@ -17,7 +17,7 @@ TEST(ranges_of_integers) {
   op_gives("Range[Tidx=int32]", "int32[] 2147483646; int32[] 2147483647; int32[] 5", "int32[1] 2147483646");
 }
 
-/* As TensorFlow computes them: start + i * delta in the type itself. */
+/* As in TensorFlow: start + i * delta in the type itself. */
 TEST(ranges_of_floats) {
   op_gives("Range[Tidx=float]", "float[] 3; float[] 1; float[] -0.5", "float[4] 3 2.5 2 1.5");
   op_gives("Range[Tidx=float]", "float[] 0; float[] 1; float[] 0.1",

@@ -1,4 +1,4 @@
-/* Reductions against sums over coordinates, and the axes that they take. */
+/* Reductions compared with sums over coordinates, and their axes. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ TEST(reductions_of_every_type) {
   op_gives("Mean[T=bfloat16]", "bfloat16[2,2] 1 2 3 4; int32[] 0", "bfloat16[2] 2 3");
 }
 
-/* The largest of no elements is the least value of the type, and the other way round. */
+/* The maximum of no elements is the lowest value of the type, and vice versa. */
 TEST(extremes_over_no_elements_of_every_type) {
   static const struct {
     const char *type, *least, *most;
@@ -84,7 +84,7 @@ TEST(reductions_over_no_elements) {
   op_gives("Min[T=uint16]", "uint16[0,1]; int32[] 0", "uint16[1] 65535");
   op_gives("Sum[T=float]", "float[0,2]; int32[] 1", "float[0]");
   op_gives("Mean[T=int32]", "int32[0]; int32[] 0", "int32[] 0");
-  /* Products of sizes that overflow are never made. */
+  /* Overflowing products of sizes are never computed. */
   op_gives("Sum[T=float]", "float[0,4611686018427387904,4]; int32[2] 1 2", "float[0]");
   op_gives("Max[T=float]", "float[0,4611686018427387904,4]; int32[2] 0 1", "float[4] -inf");
   op_fails("Sum[T=float]", "float[0,4611686018427387904,4]; int32[] 0", CODE_INVALID_ARGUMENT,
@@ -227,7 +227,7 @@ TEST(reductions_of_uint64_and_complex_numbers) {
   op_gives("Prod[T=complex128]", "complex128[2,0]; int32[] 1", "complex128[2] 1");
 }
 
-/* With no zero, one, two and three of them in a product. */
+/* Products with no, one, two and three zeros. */
 GRADIENT_CASES(product_with_zeros, {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 5 0 0 6 0 0 0; int32[] 1"},
                {"Prod[T=double, keep_dims=true]", "double[4] 0 2 3 4; int32[] 0"},
                {"Prod[T=double]", "double[2,2,2] 0 2 3 4 5 6 0 8; int32[2] 0 2"},
@@ -238,7 +238,7 @@ GRADIENT_CASES(product_with_zeros, {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 
                {"Mean[T=complex128]", "complex128[2,2] 1+2i 3-1i 0 1-1i; int32[] 0"},
                {"Sum[T=double]", "double[] 2; int32[0]"})
 
-/* The number of all elements is more than a half can hold, that of those averaged is not. */
+/* The total number of elements exceeds a half, that of the averaged ones does not. */
 TEST(gradient_of_mean_of_many_halves) {
   Functions f;
   REQUIRE(functions_begin(&f,

@@ -1,4 +1,4 @@
-/* Rounding, and tests for what is no number; unary_math_test.c holds rounding against libm. */
+/* Rounding, and tests for infinity and NaN; unary_math_test.c compares rounding with libm. */
 #include "gradient_cases.h"
 #include "gradient_checker.h"
 #include "harness.h"

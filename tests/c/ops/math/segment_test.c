@@ -1,5 +1,5 @@
-/* Rows combined by id: sorted, in any order, and chosen by indices. Segments without entries have no part in
- * the gradient cases of extremes: they are too large for differences. */
+/* Rows combined by id: sorted, in any order, and selected by indices. The gradient cases of extremes have no
+ * empty segments, whose values are too large for differences. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,7 +42,7 @@ TEST(sorted_segments_of_every_type) {
            "complex128[1] 2+0.5i");
   op_gives("SegmentProd[T=complex128, Tindices=int32]", "complex128[3] 1+2i 3-1i 5; int32[3] 0 0 2",
            "complex128[3] 5+5i 1 5");
-  /* Of two with a NaN among them TensorFlow keeps the later one. */
+  /* If one of two values is NaN, TensorFlow keeps the later one. */
   op_gives("SegmentMin[T=double, Tindices=int32]", "double[3] 1 nan 2; int32[3] 0", "double[1] 2");
   op_gives("SegmentMax[T=float, Tindices=int32]", "float[3] nan 1 0; int32[3] 0", "float[1] 1");
   op_gives("SegmentMax[T=float, Tindices=int32]", "float[3] 2 1 nan; int32[3] 0", "float[1] nan");
@@ -194,8 +194,7 @@ TEST(sparse_ids_out_of_range) {
            "num_segments should be a scalar, not shape [2]");
 }
 
-/* Rows of many widths, so that strips, their ends and every kind of loop are met; the reference adds in
- * double. */
+/* Rows of many widths, to cover strips, their ends and every kind of loop; the reference adds in double. */
 static void check_widths(const char *op, const char *type, int64_t rows, int64_t columns) {
   char spec[96];
   snprintf(spec, sizeof spec, "%s[T=%s, Tindices=int32]", op, type);

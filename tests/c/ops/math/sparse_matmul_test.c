@@ -1,4 +1,4 @@
-/* SparseMatMul against sums of products, with everything that its flags say. */
+/* SparseMatMul compared with sums of products, for all flags. */
 #include <stdio.h>
 
 #include "gradient_cases.h"
@@ -66,7 +66,7 @@ TEST(sparse_products_that_do_not_fit) {
   op_fails("SparseMatMul", "float[2,2] 1; float[2,2,2] 1", CODE_INVALID_ARGUMENT, "b is not a matrix");
 }
 
-/* There is no float64 to take differences in; the gradient is two products, whose closed forms stand here. */
+/* There is no float64 for differences; the gradient is two products, compared with closed forms. */
 TEST(gradients_of_sparse_products) {
   gradient_is("SparseMatMul[Tb=bfloat16]", "float[1,2] 1 2; bfloat16[2,2] 1 2 3 4",
               "float[1,2] 3 7; bfloat16[2,2] 1 1 2 2");

@@ -29,7 +29,7 @@ TEST(inverses_of_error_functions) {
   op_gives_about("Ndtri[T=bfloat16]", "bfloat16[1] 0.25", "bfloat16[1] -0.6745", 4e-3);
 }
 
-/* erf and its inverse undo each other for probabilities of every size. */
+/* erf and its inverse cancel for probabilities of every size. */
 TEST(inverses_undo_the_error_functions) {
   Status status;
   status_init(&status);
@@ -47,7 +47,7 @@ TEST(inverses_undo_the_error_functions) {
   op_run_end(&run);
 }
 
-/* In closed form: at 1 minus Euler's constant, at 1/2 2 log 2 less, at 1/4 pi/2 + 3 log 2 less. */
+/* Closed forms: at 1 minus Euler's constant, at 1/2 2 log 2 less, at 1/4 pi/2 + 3 log 2 less. */
 TEST(digamma) {
   op_gives_about("Digamma[T=double]", "double[4] 1 2 0.5 0.25",
                  "double[4] -0.5772156649015329 0.42278433509846713 -1.9635100260214235 -4.227453533376265",
@@ -76,7 +76,7 @@ TEST(polygamma) {
   op_gives_about("Polygamma[T=float]", "float[] 1; float[3] 1 inf 1e-10", "float[3] 1.644934 0 1e20", 1e-6);
 }
 
-/* Far out nothing takes longer, and sums of large terms end at the first that matters. */
+/* Large arguments take no longer, and sums of large terms end at the first relevant one. */
 TEST(polygamma_of_large_numbers) {
   op_gives_about("Polygamma[T=double]", "double[] 1; double[3] -1e15 -1000000.5 1e300",
                  "double[3] inf 9.8696034010903586 1e-300", 1e-10);
@@ -97,7 +97,7 @@ GRADIENT_CASES(special, {"Erf|Erfc[T=double]", "double[2,3] -2.5 -1.2 -0.25 0.5 
                {"Lgamma|Digamma[T=double]", "double[3] -0.4 -1.7 5"},
                {"Lgamma|Digamma[T=double]", "double[] 2"})
 
-/* By the order there is no derivative. */
+/* There is no derivative by the order. */
 TEST(gradients_of_polygamma) {
   gradient_is("Polygamma[T=double]", "double[2,1] 1 2; double[2] 1 0.5",
               "double[2,1] 0; double[2] 4.08982559594764 80.5802943897681");

@@ -1,4 +1,4 @@
-/* Circular and hyperbolic functions; unary_math_test.c holds them against libm. */
+/* Circular and hyperbolic functions; unary_math_test.c compares them with libm. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ TEST(angles_of_points) {
 
 typedef double _Complex ComplexFunction(double _Complex z);
 
-/* By their definitions through exponentials; the inverses are undone by them. */
+/* By their definitions through exponentials; the inverses are checked by applying the functions. */
 static double _Complex by_sin(double _Complex z) { return (cexp(I * z) - cexp(-I * z)) / (2 * I); }
 static double _Complex by_cos(double _Complex z) { return (cexp(I * z) + cexp(-I * z)) / 2; }
 static double _Complex by_tan(double _Complex z) { return by_sin(z) / by_cos(z); }

@@ -11,7 +11,7 @@
 typedef struct Function {
   const char *op;
   double (*f)(double x);
-  double low, high; /* where it is tried */
+  double low, high; /* the tested range */
 } Function;
 
 static double negative(double x) { return -x; }

@@ -1,4 +1,4 @@
-/* FusedBatchNorm and FusedBatchNormGrad of all versions. */
+/* FusedBatchNorm and FusedBatchNormGrad in all versions. */
 #include <math.h>
 #include <stdio.h>
 
@@ -22,7 +22,7 @@ TEST(batch_norm_by_hand) {
                  "float[1,1,2,2] 1 2 3 6; float[2] 4 1; float[2] 10 0; float[2] 3 2; float[2] 3.5 0.5",
                  "float[1,1,2,2] 6 0 10 4; float[2] 3 2; float[2] 3.5 0.5; float[2] 3 2; float[2] 3.5 0.5",
                  1e-6);
-  /* A single element: nothing to correct the variance by. */
+  /* A single element: no correction of the variance. */
   op_gives("FusedBatchNormV3[T=float, U=float]", "float[1,1,1,2] 3 4; float[2] 1.5 -2; float[2] 0.5 1; " NONE,
            "float[1,1,1,2] 0.5 1; float[2] 3 4; float[2] 0; float[2] 3 4; float[2] 0; float[] 0");
 }
@@ -133,7 +133,8 @@ TEST(batch_norm_grad) {
                  "float[1,1,1,2] 6 -2; float[1] -1.5; float[1] 2; float[0]; float[0]", 1e-6);
 }
 
-/* Every path of the loops: channels and rows of all lengths, some more than a block; a mean far from zero. */
+/* Every path of the loops: channels and rows of all lengths, some longer than a block; a mean far from
+ * zero. */
 static void check_moments(bool channels_first, int64_t batch, int64_t rows, int64_t channels) {
   OpRun run;
   Status status;
@@ -242,7 +243,8 @@ TEST(batch_norm_grad_errors) {
            "reserve_space_2 must have the same number of elements as the channels of x, got 1 and 2");
 }
 
-/* 16-bit floats know no differences, but the gradient is the same: dys of one give dx = 0 in training. */
+/* Differences are impossible in 16-bit floats, but the gradient is the same: dys of one give dx = 0 in
+ * training. */
 TEST(batch_norm_gradient_of_half) {
   gradient_is("FusedBatchNormV2[T=half, U=float, is_training=false, epsilon=1]",
               "half[1,1,2,1] 1 3; float[1] 4; float[1] 0; float[1] 1; float[1] 3",

@@ -1,4 +1,4 @@
-/* Conv2D and its backprops against sums written out in double, over a grid of sizes, strides, dilations,
+/* Conv2D and its backprops compared with direct sums in double, over a grid of sizes, strides, dilations,
  * paddings and formats. */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 typedef struct Setting {
   int batch, rows, columns, channels, filter_rows, filter_columns, outputs, groups;
   int stride[2], dilation[2];
-  /* "SAME", "VALID", or "EXPLICIT" with pads of 2 1 before and after rows, 0 3 for columns */
+  /* "SAME", "VALID", or "EXPLICIT" with pads of 2 and 1 for rows, 0 and 3 for columns */
   const char *padding;
 } Setting;
 
@@ -20,7 +20,7 @@ typedef struct Geometry {
   int out[2], before[2];
 } Geometry;
 
-/* TensorFlow's rule: SAME pads what the last window lacks, the smaller half before. */
+/* TensorFlow's rule: SAME pads the missing part of the last window, the smaller half before. */
 static Geometry geometry(const Setting *s) {
   Geometry g = {{0}, {0}};
   int in[2] = {s->rows, s->columns}, filter[2] = {s->filter_rows, s->filter_columns},
@@ -49,7 +49,7 @@ static int at(bool first, const int dims[4], int n, int r, int c, int d) {
 enum { MAX_ELEMENTS = 8192 };
 static double x[MAX_ELEMENTS], w[MAX_ELEMENTS], y[MAX_ELEMENTS], dx[MAX_ELEMENTS], dw[MAX_ELEMENTS];
 
-/* y, or dx and dw for the y that is there. */
+/* y, or dx and dw for the given y. */
 static void reference(const Setting *s, bool first, bool forward, const int in[4], const int out[4]) {
   Geometry g = geometry(s);
   int depth = s->channels / s->groups, width = s->outputs / s->groups;
@@ -201,7 +201,7 @@ TEST(convolutions_of_odd_sizes) {
        {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
        {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},   /* larger than the image */
        {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"}, /* more than one block of depth */
-       {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},   /* strides that leave pixels out */
+       {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},   /* strides that skip pixels */
        {1, 6, 6, 4, 1, 1, 4, 1, {2, 2}, {1, 1}, "VALID"},
        {1, 2, 17, 5, 1, 9, 2, 1, {1, 2}, {1, 2}, "VALID"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
@@ -249,7 +249,7 @@ TEST(empty_convolutions) {
            "float[1,0,0,1]");
   op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=VALID]",
            "int32[4] 1 2 1 1; float[3,1,1,1] 1; float[1,0,1,1]", "float[1,2,1,1] 0");
-  /* Pixels of the second column are seen by nothing, those of the first through the image's edge. */
+  /* No output uses pixels of the second column; those of the first are used through the image's edge. */
   op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 2, 1], padding=SAME]",
            "int32[4] 1 3 2 1; float[3,1,1,1] 1 10 100; float[1,3,1,1] 1 2 3",
            "float[1,3,2,1] 12 0 123 0 230 0");
@@ -275,7 +275,7 @@ TEST(convolution_errors) {
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,0,1]", CODE_INVALID_ARGUMENT, "filter depth must be");
   op_fails("Conv2D" PLAIN, "float[1,3,3,1] 1; float[1,1,1,0]", CODE_INVALID_ARGUMENT,
            "filter must not have zero elements");
-  /* Nothing is divided by the depth. */
+  /* No division by a zero depth. */
   op_fails("Conv2DBackpropInput" PLAIN, "int32[4] 1 3 3 1; float[1,1,0,1]; float[1,3,3,1] 1",
            CODE_INVALID_ARGUMENT, "filter depth must be");
   op_fails("Conv2DBackpropFilter" PLAIN, "float[1,3,3,1] 1; int32[4] 1 1 0 1; float[1,3,3,1] 1",
@@ -403,10 +403,10 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[2,60,40,41] 0; float[2,60,40,41] 0; float[60] 0; float[60] 0; float[60] 0");
 }
 
-/* --- many images: some at a time are copied into zeros --- */
+/* --- many images: a few at a time are copied into zero padding --- */
 
-/* Each image of a batch gives what it gives alone. `op` has the batch's sizes, `images` the inputs that hold
- * a part for each. */
+/* Each image of a batch has the same result as alone. `op` has the batch's sizes, `images` the inputs with a
+ * part for each image. */
 static void check_images(const char *op, int batch, const char *whole, const char *single, unsigned images) {
   OpRun all, one;
   Status status;
@@ -445,7 +445,7 @@ TEST(images_of_a_batch_do_not_meet) {
                "int32[4] 1 96 94 2; float[3,3,2,24] 0; float[1,48,47,24] 0", 4);
 }
 
-/* --- steps as large as attrs can say --- */
+/* --- the largest strides --- */
 
 #define FAR "2147483647"
 

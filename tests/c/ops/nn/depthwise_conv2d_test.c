@@ -1,5 +1,5 @@
-/* DepthwiseConv2dNative against Conv2D: a convolution of one group per channel, whose filter holds the same
- * numbers in another order. */
+/* DepthwiseConv2dNative compared with Conv2D: a convolution of one group per channel, whose filter has the
+ * same numbers in another order. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Softplus, Softsign, Elu, Selu, LeakyRelu; unary_math_test.c holds them against libm. */
+/* Softplus, Softsign, Elu, Selu, LeakyRelu; unary_math_test.c compares them with libm. */
 #include <stdio.h>
 
 #include "gradient_cases.h"

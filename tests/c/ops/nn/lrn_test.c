@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "op_runner.h"
 
-/* By hand: with radius 0 every channel stands alone, y = x / sqrt(2 + x * x / 2). */
+/* By hand: with radius 0 the channels are independent, y = x / sqrt(2 + x * x / 2). */
 TEST(lrn_of_single_channels) {
   op_gives_about("LRN[T=float, depth_radius=0, bias=2, alpha=0.5, beta=0.5]", "float[1,1,1,3] 0 2 -4",
                  "float[1,1,1,3] 0 1 -1.2649110640673518", 1e-6);

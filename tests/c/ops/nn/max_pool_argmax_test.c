@@ -20,7 +20,7 @@ TEST(argmax_of_pools) {
   op_gives(OP_BATCH("MaxPoolWithArgmax", "SAME"), "float" X,
            "float[2,3,3,1] 5 6 6 8 9 9 8 9 9 5 7 7 7 8 8 7 8 8; int64[2,3,3,1] 4 5 5 7 8 8 7 8 8 9 14 14 15 "
            "17 17 15 17 17");
-  /* A NaN is the largest where it comes first, and only there. */
+  /* A NaN is the maximum only if it is the first element. */
   op_gives(OP("MaxPoolWithArgmax", "float", "int64", "VALID"), "float[1,2,3,1] 1 nan 2 3 4 5",
            "float[1,1,2,1] 4 nan; int64[1,1,2,1] 4 1");
   op_gives(OP("MaxPoolWithArgmax", "float", "int64", "VALID"), "float[1,2,2,2] 1 -1 2 -2 3 -3 4 -4",
@@ -61,7 +61,7 @@ TEST(argmax_gradients_across_a_batch) {
   op_gives(OP_BATCH("MaxPoolGradGradWithArgmax", "VALID"), inputs, "float[2,2,2,1] 5 6 8 8 5 7 7 8");
 }
 
-/* More channels than are looked at together, large windows. */
+/* More channels than are computed together, large windows. */
 TEST(argmax_of_many_channels) {
   OpRun run;
   Status status;

@@ -1,4 +1,4 @@
-/* MaxPool and AvgPool with their gradients, against loops over one window at a time. */
+/* MaxPool and AvgPool with their gradients, compared with loops over one window at a time. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -133,7 +133,7 @@ static void check_product(const Setting *s, int product, DataType type, bool by_
   op_run_end(&run);
 }
 
-/* Few different numbers: most windows have several largest elements. */
+/* Few different numbers, so that most windows have several maxima. */
 static void fill(double *values, unsigned seed) {
   for (int i = 0; i < MAX_ELEMENTS; i++) {
     seed = seed * 1664525u + 1013904223u;
@@ -207,7 +207,7 @@ TEST(pooling_of_images_smaller_than_windows) {
 
 #define ROW3 "ksize=[1, 1, 3, 1], strides=[1, 1, 1, 1], padding=VALID"
 
-/* As TensorFlow's kernels: a NaN is never the largest, but keeps the gradient when it comes first. */
+/* As TensorFlow's kernels: a NaN is never the maximum, but keeps the gradient if it is first. */
 TEST(pooling_of_nan_and_infinity) {
   op_gives("MaxPool[T=float, " ROW3 "]", "float[1,1,3,1] 1 nan 2", "float[1,1,1,1] 2");
   op_gives("MaxPool[T=float, " ROW3 "]", "float[1,1,3,5] nan nan nan nan nan 1 1 1 1 1 2 2 2 2 2",
@@ -229,7 +229,7 @@ TEST(pooling_of_nan_and_infinity) {
 #define NAN4 "nan nan nan nan "
 #define NAN20 NAN4 NAN4 NAN4 NAN4 NAN4
 
-/* Windows of the common shapes, whose columns neighbours share, here with a column of NaN between them. */
+/* Windows of the common shapes, whose columns are shared by neighbours, with a column of NaN between them. */
 TEST(pooling_of_nan_in_columns_that_windows_share) {
   op_gives("MaxPool[T=float, ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding=VALID]",
            "float[1,3,5,4] " NAN20 "0 1 2 3 -1 5 -6 7 " NAN4 "8 9 -10 11 12 -13 14 -15 " NAN20,

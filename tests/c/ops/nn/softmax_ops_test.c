@@ -1,4 +1,4 @@
-/* Softmax, LogSoftmax and the cross-entropy losses against double references. */
+/* Softmax, LogSoftmax and the cross-entropy losses compared with references in double. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The largest elements of rows, and whether classes are among them. */
+/* The largest elements of rows, and whether classes are among the highest predictions. */
 #include <stdio.h>
 
 #include "gradient/graph_gradients.h"
@@ -35,7 +35,7 @@ TEST(rows_that_are_too_short) {
            "input must have at least k columns. Had 4, needed 5");
 }
 
-/* Against counting, for every element, those that come before it. */
+/* Compared with counting, for every element, those that come before it. */
 TEST(largest_elements_of_long_rows) {
   enum { COLUMNS = 101 };
   Status status;
@@ -87,7 +87,7 @@ TEST(classes_among_the_predicted) {
            "k must be 0-D, got shape [1]");
 }
 
-/* What graphs of today may not have: the gradient of TopK in a graph of a version that knew it. */
+/* The gradient of TopK in a graph of an old version, because current graphs must not have it. */
 TEST(gradients_of_top_k_in_old_graphs) {
   Status status;
   status_init(&status);

@@ -1,4 +1,4 @@
-/* Random numbers: the generator against the published vectors of Random123, the ops by their moments
+/* Random numbers: the generator compared with the published vectors of Random123, the ops by their moments
  * and independence of the number of threads; TensorFlow's own numbers are in tests/data/golden. */
 #include <math.h>
 #include <stdio.h>
@@ -299,7 +299,7 @@ TEST(draws_of_one_class) {
            "int64[1,2] 0");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[0,2]; int32[] 3", "int64[0,3]");
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[2,2] 1; int32[] 0", "int64[2,0]");
-  /* Without any weight TensorFlow gives the number of classes. */
+  /* If all weights are zero, TensorFlow returns the number of classes. */
   op_gives("Multinomial[T=float, output_dtype=int64]", "float[1,3] nan inf -inf; int32[] 2", "int64[1,2] 3");
 }
 

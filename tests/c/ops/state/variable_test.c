@@ -1,4 +1,4 @@
-/* Resource variables: handles, reading, assigning, updating in place and by copy. */
+/* Resource variables: handles, reads, assignments, updates in place and by copy. */
 #include "gradient/graph_gradients.h"
 #include "runtime/session.h"
 #include "ops/variable_fixture.h"
@@ -82,7 +82,7 @@ TEST(updates_add_and_subtract) {
   fixture_end(&f);
 }
 
-/* What was read keeps its value; without such a reader nothing is copied. */
+/* A value that was read stays the same; without such a reader nothing is copied. */
 TEST(updates_copy_only_what_is_shared) {
   Status status;
   status_init(&status);
@@ -129,8 +129,7 @@ TEST(wrong_uses_of_variables_are_refused) {
   fixture_end(&f);
 }
 
-/* y = v * v, by two reads of v: the gradient of the handle sums what comes through both
- * ReadVariableOps, 2 v. */
+/* y = v * v, by two reads of v: the gradient of the handle sums those of both ReadVariableOps, 2 v. */
 TEST(gradients_flow_into_variables) {
   Status status;
   status_init(&status);
@@ -165,8 +164,8 @@ TEST(gradients_flow_into_variables) {
   graph_free(graph);
 }
 
-/* y = w * gathered: the gradient of the handle has, at each place, the weights of what was taken from
- * there. */
+/* y = w * gathered: the gradient of the handle has, at each position, the weights of the elements gathered
+ * from there. */
 static void gathered_weights_arrive(const char *handle_op, const char *op, const char *variable,
                                     const char *indices, const char *weights, const char *taken,
                                     const char *expected) {

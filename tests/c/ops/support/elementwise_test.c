@@ -1,5 +1,5 @@
-/* Kernels that go through a tensor element by element give the same bits when threads share the work, and
- * when the output takes the memory of an input. */
+/* Element-wise kernels give the same bits when threads share the work, and when the output uses the memory of
+ * an input. */
 #include "ops/support/elementwise.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ typedef struct Case {
   const char *op, *inputs;
 } Case;
 
-/* Large enough to be split, with rows that splits do not end with. */
+/* Large enough to be split, with splits inside of rows. */
 static const Case kCases[] = {
     {"Sin[T=complex64]", "complex64[70001] 1+0.5i 2-1i 3 0+0.25i -1-1i"},
     {"Exp[T=complex128]", "complex128[70001] 1+0.5i 2-1i 3 -1-1i"},
@@ -44,7 +44,7 @@ static const Case kCases[] = {
 };
 enum { NUM_CASES = sizeof kCases / sizeof kCases[0] };
 
-/* Values that stand in a row repeat only the last; here all of them go around. */
+/* A list of values only repeats its last one; here all of them repeat. */
 static void repeat_values(OpRun *run) {
   for (int i = 0; i < run->num_inputs; i++) {
     Tensor *x = &run->inputs[i];

@@ -1,4 +1,4 @@
-/* The update ops of optimisers against their formulae in double. */
+/* The update ops of optimisers compared with their formulas in double. */
 #include <complex.h>
 #include <math.h>
 
@@ -8,7 +8,7 @@
 typedef double _Complex Number;
 
 /* A step of one element: v[0] is the variable, v[1] and on its slots; s are the op's scalars in the order of
- * its inputs. Written as the papers do, where that is not how the kernels do. */
+ * its inputs. Written as in the papers, where the kernels differ from these. */
 typedef void (*Reference)(Number *v, Number g, const double *s, bool flag);
 
 static void gradient_descent(Number *v, Number g, const double *s, bool flag) {
@@ -137,9 +137,9 @@ static void proximal_adagrad(Number *v, Number g, const double *s, bool flag) {
   v[0] = (s[1] > 0 ? soft(next, rate * s[1]) : next) / (1 + rate * s[2]);
 }
 
-/* The inputs behind the variables: s a scalar, n an int64 scalar, g the gradient; `sparse` the same with i
- * for the indices, NULL where there is no such op. Scalars are powers of two and their sums, which every type
- * holds. */
+/* The inputs after the variables: s a scalar, n an int64 scalar, g the gradient; `sparse` the same with i for
+ * the indices, NULL if there is no such op. Scalars are powers of two and their sums, which are exact in
+ * every type. */
 typedef struct Case {
   const char *op, *flag;
   Reference step;
@@ -213,7 +213,7 @@ static char *put_numbers(char *to, const char *dtype, const Number *values) {
   return to;
 }
 
-/* The inputs behind the variables, as op_run_inputs reads them. */
+/* The inputs after the variables, in the format of op_run_inputs. */
 static void write_inputs(char *to, const char *layout, const char *dtype, const double *scalars,
                          const Number *grad, bool wide_indices) {
   for (; *layout != '\0'; layout++) {
@@ -243,7 +243,7 @@ static void steps_follow(const Case *c, const char *prefix, const char *layout, 
   if (!fixture_begin(&f)) return;
   for (int k = 0; k < c->num_variables; k++) {
     for (int i = 0; i < COUNT; i++) {
-      /* Slots are averages of squares, or in the place of slot 1 of values with a smaller square. */
+      /* Slots are averages of squares, or instead of slot 1 of values with a smaller square. */
       values[k][i] = k == 0 ? (i % 5 - 2) * 0.75 : (k == 1 ? 0.5 : 1) * (1 + 0.25 * ((i + k) % 4));
       if (is_complex) values[k][i] += 0.125 * (i % 3 - 1) * I;
     }
@@ -284,7 +284,7 @@ TEST(steps_follow_their_formulae) {
   }
 }
 
-/* The values that a step of two threads leaves are those of one. */
+/* The results of a step with two threads equal those with one. */
 TEST(steps_do_not_depend_on_threads) {
   Status status;
   status_init(&status);
@@ -425,7 +425,7 @@ TEST(sparse_ftrl_asks_for_signs) {
   fixture_end(&f);
 }
 
-/* Rows are split among threads, and an index that occurs again still meets its row in order. */
+/* Rows are split among threads, but updates of the same row are applied in order. */
 TEST(sparse_steps_do_not_depend_on_threads) {
   enum { N = 3000, WIDTH = 8, TABLE = 64 };
   static char text[N * WIDTH * 4];
