@@ -56,11 +56,14 @@ bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const N
                          Status *status) {
   GradientOptions chosen = options ? *options : (GradientOptions){0};
   GradientLibrary library;
+  GradientSite site;
   TRY(check_values(graph, ys, num_ys, xs, num_xs, dys, status));
   for (int i = 0; i < chosen.num_stops; i++) TRY(check_output(graph, chosen.stops[i], "Stop", i, status));
   TRY(choose_scope(graph, chosen.scope, &chosen.scope, status));
   TRY(gradient_library_init(&library, graph_library(graph), status));
-  bool ok = gradients_add(&library, graph, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
+  bool ok = gradient_site_init(&site, graph, status) &&
+            gradients_add(&library, &site, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
+  gradient_site_clear(&site);
   gradient_library_clear(&library, ok);
   return ok;
 }

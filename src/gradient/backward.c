@@ -28,25 +28,31 @@ void backward_free(Backward *walk) {
 
 /* --- members --- */
 
-static const Edge *edge_of(const Backward *walk, const Node *node, int i) {
-  return walk->visitor.edge(walk->visitor.self, node, i);
+static int num_sources(const Backward *walk, const Node *node) {
+  return walk->visitor.num_sources(walk->visitor.self, node);
+}
+
+static Node *source_of(const Backward *walk, const Node *node, int i) {
+  return walk->visitor.source(walk->visitor.self, node, i);
 }
 
 bool backward_enter(Backward *walk, Node *node) {
   if (walk->arrivals[node->id]) return true;
   walk->arrivals[node->id] = arena_calloc(walk->arena, node->num_outputs + 1, sizeof(Arrivals));
   walk->queue[walk->tail++] = node;
-  return walk->arrivals[node->id] || oom(walk);
+  if (!walk->arrivals[node->id]) return oom(walk);
+  return !walk->visitor.enter || walk->visitor.enter(walk->visitor.self, node);
 }
 
 bool backward_find_members(Backward *walk) {
   for (; walk->head < walk->tail; walk->head++) {
     const Node *node = walk->queue[walk->head];
-    for (int i = 0; i < node->num_inputs; i++) {
-      const Edge *edge = edge_of(walk, node, i);
-      if (!edge) continue;
-      walk->pending[edge->src->id]++;
-      TRY(backward_enter(walk, edge->src));
+    int count = num_sources(walk, node);
+    for (int i = 0; i < count; i++) {
+      Node *source = source_of(walk, node, i);
+      if (!source) continue;
+      walk->pending[source->id]++;
+      TRY(backward_enter(walk, source));
     }
   }
   return true;
@@ -96,7 +102,7 @@ bool backward_sum(Backward *walk, NodeOutput output, NodeOutput *sum) {
 
 bool backward_run(Backward *walk, bool *all) {
   int64_t members = walk->tail, ready = 0;
-  /* Members without pending edges move to the front of the queue. The others enter it again when they are
+  /* Members that wait for nothing move to the front of the queue. The others enter it again when they are
    * ready. */
   for (int64_t i = 0; i < members; i++) {
     Node *node = walk->queue[i];
@@ -107,9 +113,10 @@ bool backward_run(Backward *walk, bool *all) {
   while (walk->head < walk->tail) {
     Node *node = walk->queue[walk->head++];
     TRY(walk->visitor.pass(walk->visitor.self, node));
-    for (int i = 0; i < node->num_inputs; i++) {
-      const Edge *edge = edge_of(walk, node, i);
-      if (edge && --walk->pending[edge->src->id] == 0) walk->queue[walk->tail++] = edge->src;
+    int count = num_sources(walk, node);
+    for (int i = 0; i < count; i++) {
+      Node *source = source_of(walk, node, i);
+      if (source && --walk->pending[source->id] == 0) walk->queue[walk->tail++] = source;
     }
   }
   *all = walk->tail == members;

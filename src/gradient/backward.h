@@ -16,11 +16,14 @@
 
 typedef struct BackwardVisitor {
   void *self;
-  /* The edge of data input `i` of a member, if gradients pass along it; else NULL. It must always give the
-   * same answer. */
-  const Edge *(*edge)(void *self, const Node *node, int i);
+  /* Called when a node becomes a member, before it is asked for its sources; may be NULL. */
+  bool (*enter)(void *self, Node *node);
+  /* Source `i` of `num_sources` of a member: a node that gets a gradient from it, or NULL. These must always
+   * give the same answers. */
+  int (*num_sources)(void *self, const Node *node);
+  Node *(*source)(void *self, const Node *node, int i);
   /* Called once for a member: takes what arrived at its outputs (backward_sum) and lets gradients arrive at
-   * the sources of its edges. */
+   * its sources. */
   bool (*pass)(void *self, Node *node);
   /* Adds a node that computes the sum of `count` values, at least two. */
   bool (*add)(void *self, const NodeOutput *values, int count, NodeOutput *sum);
@@ -41,7 +44,7 @@ typedef struct Backward {
   Arena *arena;        /* as long as the walk */
   int64_t num_ids;     /* of the nodes that the graph had at first: only these can become members */
   Arrivals **arrivals; /* per id: one for each output of a member; NULL for other nodes */
-  int64_t *pending;    /* per id: edges along which a gradient may still come */
+  int64_t *pending;    /* per id: members, as often as it is their source, that have not passed */
   Node **queue;        /* members */
   int64_t head, tail;
 } Backward;
@@ -52,7 +55,7 @@ void backward_free(Backward *walk);
 
 /* Makes the node a member, if it is not one yet. */
 MUST_CHECK bool backward_enter(Backward *walk, Node *node);
-/* Makes members of the sources of the edges of all members. */
+/* Makes members of the sources of all members. */
 MUST_CHECK bool backward_find_members(Backward *walk);
 static inline bool backward_is_member(const Backward *walk, const Node *node) {
   return node->id < walk->num_ids && walk->arrivals[node->id];
@@ -65,7 +68,7 @@ bool backward_has_arrived(const Backward *walk, const Node *node, int index);
 /* The sum of what has arrived at an output of a member; a NULL node when nothing has. */
 MUST_CHECK bool backward_sum(Backward *walk, NodeOutput output, NodeOutput *sum);
 
-/* Passes each member after all members that have an edge to it. *all is false when some could not be
+/* Passes each member after all members that it is a source of. *all is false when some could not be
  * passed because they are in a cycle. */
 MUST_CHECK bool backward_run(Backward *walk, bool *all);
 

@@ -13,11 +13,14 @@ bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status) {
   if (!library->functions)
     return status_invalid(status, "A function cannot be called without a function library");
   work->graph = graph_new_body(library->functions);
-  return (work->graph && work->arena) || oom(work);
+  if (!work->graph || !work->arena) return oom(work);
+  work->site = arena_calloc(work->arena, 1, (int64_t)sizeof *work->site);
+  return work->site ? gradient_site_init(work->site, work->graph, status) : oom(work);
 }
 
 void body_work_free(BodyWork *work) {
   function_body_free(work->body);
+  if (work->site) gradient_site_clear(work->site);
   graph_free(work->graph);
   arena_free(work->arena);
   *work = (BodyWork){0};
@@ -46,6 +49,20 @@ bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *ou
   NodeBuilder b;
   body_work_node(&b, work, "Const", name);
   node_builder_scalar(&b, DT_INT32, value);
+  if (work->pivot) node_builder_control(&b, work->pivot);
+  return body_work_finish(work, &b, output);
+}
+
+bool body_work_empty(BodyWork *work, DataType type, NodeOutput *output) {
+  NodeBuilder b;
+  Tensor zero = {0};
+  if (dtype_base(type) == DT_VARIANT) return body_work_empty_list(work, DT_FLOAT, output);
+  TRY(tensor_allocate_dims(&zero, (DataType)dtype_base(type), 0, NULL, NULL, work->status));
+  if (zero.dtype != DT_STRING) memset(zero.data, 0, (size_t)tensor_bytes(&zero));
+  body_work_node(&b, work, "Const", "empty");
+  node_builder_tensor(&b, &zero);
+  tensor_clear(&zero);
+  if (work->pivot) node_builder_control(&b, work->pivot);
   return body_work_finish(work, &b, output);
 }
 
@@ -171,7 +188,7 @@ bool body_work_splice(BodyWork *work, const NameAttrList *f, bool keep_stateful,
   TRY(function_body_new_to_splice(work->library->functions, def, (const AttrEntry *const *)f->attr,
                                   (int)f->n_attr, &work->body, work->status));
   const FunctionBody *body = work->body;
-  *function = (SplicedFunction){.body = body};
+  *function = (SplicedFunction){.body = body, .num_args = body->num_args, .num_rets = body->num_rets};
   function->args = arena_calloc(work->arena, body->num_args + 1, sizeof(NodeOutput));
   function->rets = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
   function->dys = arena_calloc(work->arena, body->num_rets + 1, sizeof(NodeOutput));
@@ -200,7 +217,7 @@ bool body_work_differentiate(BodyWork *work, SplicedFunction *function, const bo
   function->first_gradient = graph_num_node_ids(work->graph);
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(body->name, work->status);
   library->depth++;
-  bool ok = gradients_add(library, work->graph, ys, num_ys, function->args, body->num_args, dys,
+  bool ok = gradients_add(library, work->site, ys, num_ys, function->args, body->num_args, dys,
                           &(GradientOptions){.scope = ""}, function->dxs, work->status);
   library->depth--;
   return ok;

@@ -13,6 +13,8 @@ typedef struct BodyWork {
   Status *status;
   const char *scope;  /* NULL, or the prefix for the names of new nodes */
   FunctionBody *body; /* of the function that was spliced into the graph; owned */
+  GradientSite *site; /* of the graph */
+  Node *pivot;        /* NULL, or what constants get a control edge from, to run where it does */
 } BodyWork;
 
 MUST_CHECK bool body_work_new(BodyWork *work, GradientLibrary *library, Status *status);
@@ -25,6 +27,8 @@ void body_work_node(NodeBuilder *b, BodyWork *work, const char *op, const char *
 /* Finishes the node; *output is its output 0. */
 MUST_CHECK bool body_work_finish(BodyWork *work, NodeBuilder *b, NodeOutput *output);
 MUST_CHECK bool body_work_placeholder(BodyWork *work, const char *name, DataType type, NodeOutput *output);
+/* A scalar of zeros; an empty text, list or the like for other types. */
+MUST_CHECK bool body_work_empty(BodyWork *work, DataType type, NodeOutput *output);
 MUST_CHECK bool body_work_int32(BodyWork *work, const char *name, int value, NodeOutput *output);
 /* A float 0, which represents "no gradient" of a resource. */
 MUST_CHECK bool body_work_float_zero(BodyWork *work, NodeOutput *output);
@@ -47,6 +51,7 @@ MUST_CHECK bool body_work_zeros(BodyWork *work, NodeOutput value, DataType type,
  * incoming gradients. */
 typedef struct SplicedFunction {
   const FunctionBody *body; /* of the work */
+  int num_args, num_rets;
   NodeOutput *args, *rets;
   NodeOutput *dys;        /* per result: the incoming gradient; a NULL node without one */
   NodeOutput *dxs;        /* per argument: its gradient; a NULL node without one */

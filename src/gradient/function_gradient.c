@@ -14,6 +14,7 @@
 typedef struct FunctionGradient {
   GradientLibrary *library;
   Graph *graph; /* where the body and its gradient are built */
+  GradientSite site;
   Arena *arena; /* freed when the gradient has been copied */
   Status *status;
   FunctionBody *body; /* owned */
@@ -104,10 +105,11 @@ static bool make_function(FunctionGradient *g, const char *name, Arena *arena, F
 static bool differentiate(FunctionGradient *g, const FunctionDef *function, const AttrEntry *const *attrs,
                           int num_attrs, const char *name, Arena *arena, FunctionDef **gradient) {
   if (!g->graph || !g->arena) return oom(g);
+  TRY(gradient_site_init(&g->site, g->graph, g->status));
   TRY(function_body_new_to_splice(g->library->functions, function, attrs, num_attrs, &g->body, g->status));
   TRY(build(g));
   const FunctionBody *body = g->body;
-  TRY(gradients_add(g->library, g->graph, g->ys, body->num_rets, g->inputs, body->num_args,
+  TRY(gradients_add(g->library, &g->site, g->ys, body->num_rets, g->inputs, body->num_args,
                     g->inputs + body->num_args, &(GradientOptions){.scope = ""}, g->dxs, g->status));
   TRY(fill_zeros(g));
   return make_function(g, name, arena, gradient);
@@ -133,6 +135,7 @@ bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,
   library->depth--;
   *no_flow = g.no_flow;
   function_body_free(g.body);
+  gradient_site_clear(&g.site);
   graph_free(g.graph);
   arena_free(g.arena);
   return ok;

@@ -3,6 +3,7 @@
 #define TFCORE_GRADIENT_GRADIENT_INTERNAL_H_
 
 #include "function/function_body.h"
+#include "gradient/gradient_site.h"
 #include "gradient/graph_gradients.h"
 #include "graph/node_class.h"
 
@@ -64,7 +65,8 @@ bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDe
 /* Whether the library has a function or a GradientDef for the node's callee. */
 bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
 
-MUST_CHECK bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
+/* graph_add_gradients for the graph of a site. */
+MUST_CHECK bool gradients_add(GradientLibrary *library, GradientSite *site, const NodeOutput *ys, int num_ys,
                               const NodeOutput *xs, int num_xs, const NodeOutput *dys,
                               const GradientOptions *options, NodeOutput *dxs, Status *status);
 MUST_CHECK bool gradient_of_function(GradientLibrary *library, const FunctionDef *function,

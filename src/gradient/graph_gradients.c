@@ -6,31 +6,8 @@
 
 #include "base/alloc.h"
 #include "function/function_splice.h"
-#include "gradient/backward.h"
-#include "gradient/body_work.h"
-
-/* A node that was changed to keep intermediates. */
-typedef struct Extension {
-  const NodeBefore *before;
-  struct Extension *previous;
-} Extension;
-
-typedef struct Gradients {
-  GradientLibrary *library;
-  Graph *graph;
-  const NodeOutput *xs;
-  int num_xs;
-  const GradientOptions *options;
-  const char *scope; /* of the options */
-  Status *status;
-  Backward walk;         /* its members are the nodes between the xs and the ys */
-  Arena *arena;          /* of the walk */
-  uint8_t *derived;      /* per id: the node's outputs depend on an x through its inputs */
-  uint8_t *stops;        /* per id: its outputs are taken as constants */
-  int *first_x;          /* per id: 1 + an x that is an output of this node */
-  int *next_x;           /* per x: 1 + another one of the same node */
-  Extension *extensions; /* the last one first */
-} Gradients;
+#include "gradient/gradients.h"
+#include "graph/node_class.h"
 
 static bool oom(Gradients *g) { return status_oom(g->status, "gradients"); }
 
@@ -43,8 +20,7 @@ static bool is_x(const Gradients *g, const Node *node, int index) {
   return false;
 }
 
-/* Whether a gradient of this output contributes to that of an x. */
-static bool is_marked(const Gradients *g, const Node *node, int index) {
+bool gradients_is_marked(const Gradients *g, const Node *node, int index) {
   if (!gradient_flows_through(node->output_types[index])) return false;
   return g->derived[node->id] || (g->first_x[node->id] > 0 && is_x(g, node, index));
 }
@@ -68,7 +44,7 @@ static bool mark_derived(Gradients *g) {
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
       if (edge_is_control(edge) || g->derived[edge->dst->id] || g->stops[edge->dst->id]) continue;
-      if (!is_marked(g, node, edge->src_output) ||
+      if (!gradients_is_marked(g, node, edge->src_output) ||
           gradient_is_none(g->library, edge->dst->op, edge->dst->def))
         continue;
       g->derived[edge->dst->id] = 1;
@@ -79,18 +55,16 @@ static bool mark_derived(Gradients *g) {
   return true;
 }
 
-/* BackwardVisitor.edge: gradients pass along edges that lead to an x. Inputs that a node gained later come
- * from new nodes. */
-static const Edge *edge_to_x(void *self, const Node *node, int i) {
-  const Gradients *g = self;
+/* Inputs that a node gained later come from new nodes. */
+const Edge *gradients_edge(const Gradients *g, const Node *node, int i) {
   const Edge *edge = node->inputs[i];
   if (!g->derived[node->id] || !edge || edge->src->id >= g->walk.num_ids) return NULL;
-  return is_marked(g, edge->src, edge->src_output) ? edge : NULL;
+  return gradients_is_marked(g, edge->src, edge->src_output) ? edge : NULL;
 }
 
 static bool mark_between(Gradients *g, const NodeOutput *ys, int num_ys) {
   for (int i = 0; i < num_ys; i++) {
-    if (is_marked(g, ys[i].node, ys[i].index)) TRY(backward_enter(&g->walk, ys[i].node));
+    if (gradients_is_marked(g, ys[i].node, ys[i].index)) TRY(backward_enter(&g->walk, ys[i].node));
   }
   return backward_find_members(&g->walk);
 }
@@ -154,29 +128,22 @@ static bool add_zeros(Gradients *g, const Node *node, const FunctionBody *body, 
 
 /* --- nodes that keep intermediates --- */
 
-/* The initial value of an additional loop variable: 0, or an empty list of elements of a type. */
-static bool add_start(Gradients *g, const Node *node, DataType type, NodeOutput *start) {
-  BodyWork work = {.library = g->library,
-                   .graph = g->graph,
-                   .arena = g->arena,
-                   .status = g->status,
-                   .scope = node->name};
-  return type == DT_INVALID ? body_work_int32(&work, "no_rounds", 0, start)
-                            : body_work_empty_list(&work, type, start);
-}
-
 static bool extend(Gradients *g, Node *node, const ForwardChange *change) {
   int count = 0;
+  int64_t first = graph_num_node_ids(g->graph);
   NodeOutput *starts = arena_calloc(g->arena, change->num_lists + 2, sizeof *starts);
-  Extension *extension = arena_calloc(g->arena, 1, (int64_t)sizeof *extension);
-  if (!starts || !extension) return oom(g);
-  if (change->counts) TRY(add_start(g, node, DT_INVALID, &starts[count++]));
-  for (int i = 0; i < change->num_lists; i++) TRY(add_start(g, node, change->lists[i], &starts[count++]));
-  TRY(graph_extend_node(g->graph, node, change->def, starts, count, &extension->before, g->status));
-  extension->previous = g->extensions;
-  g->extensions = extension;
-  return true;
+  BodyWork work;
+  if (!starts) return oom(g);
+  gradients_work(g, node->name, &work);
+  work.pivot = g->site->pivot;
+  if (change->counts) TRY(body_work_int32(&work, "no_rounds", 0, &starts[count++]));
+  for (int i = 0; i < change->num_lists; i++)
+    TRY(body_work_empty_list(&work, change->lists[i], &starts[count++]));
+  return gradient_site_add_forward(g->site, first) &&
+         gradient_site_extend(g->site, node, change->def, starts, count);
 }
+
+/* --- arrivals --- */
 
 /* A gradient has the shape of its value. Inference does not find the shape of results of loops and
  * branches. */
@@ -192,6 +159,38 @@ static bool give_shape(Gradients *g, const Edge *edge, NodeOutput gradient) {
   return ok;
 }
 
+bool gradients_arrive(Gradients *g, NodeOutput value, NodeOutput gradient) {
+  if (g->conditional) {
+    const Conditions *own, *extra;
+    TRY(conditions_of(&g->site->conditions, value, &own));
+    TRY(gradient_site_conditions(g->site, gradient, own, &extra));
+    if (extra->count > 0) {
+      BodyWork work;
+      NodeOutput zeros;
+      gradients_work(g, g->scope, &work);
+      TRY(body_work_zeros(&work, value, node_output_type(gradient), &zeros));
+      TRY(switch_gradient_complete(&work, gradient, extra, zeros, &gradient));
+    }
+  }
+  return backward_arrive(&g->walk, value, gradient);
+}
+
+bool gradients_arrive_at(Gradients *g, const Edge *edge, NodeOutput gradient) {
+  return give_shape(g, edge, gradient) &&
+         gradients_arrive(g, (NodeOutput){edge->src, edge->src_output}, gradient);
+}
+
+void gradients_work(Gradients *g, const char *scope, BodyWork *work) {
+  *work = (BodyWork){.library = g->library,
+                     .graph = g->graph,
+                     .arena = g->arena,
+                     .status = g->status,
+                     .scope = scope[0] == 0 ? NULL : scope,
+                     .site = g->site};
+}
+
+/* --- one op --- */
+
 /* Splices in the gradient of a node. Its arguments are x, the outputs of a node that keeps intermediates,
  * and `dys`. */
 static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradient, const NodeOutput *dys) {
@@ -206,7 +205,7 @@ static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradi
   for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
     inputs[i] = !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
-    wanted[i] = edge_to_x(g, node, i) && (!gradient->no_flow || !gradient->no_flow[i]);
+    wanted[i] = gradients_edge(g, node, i) && (!gradient->no_flow || !gradient->no_flow[i]);
     any = any || wanted[i];
   }
   if (!any) return true;
@@ -223,10 +222,7 @@ static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradi
   strbuf_free(&scope);
   TRY(ok);
   for (int i = 0; i < num_x; i++) {
-    if (!wanted[i]) continue;
-    TRY(give_shape(g, node->inputs[i], outputs[i]));
-    TRY(backward_arrive(&g->walk, (NodeOutput){node->inputs[i]->src, node->inputs[i]->src_output},
-                        outputs[i]));
+    if (wanted[i]) TRY(gradients_arrive_at(g, node->inputs[i], outputs[i]));
   }
   return true;
 }
@@ -256,10 +252,37 @@ static bool check_growth(Gradients *g, int64_t before) {
 
 /* --- the walk --- */
 
+/* LoopCond stands for its loop. */
+static bool is_of_frame(const Node *node) {
+  return node_is_enter(node) || node_is_exit(node) || node_is_loop_cond(node);
+}
+
+static bool enter(void *self, Node *node) {
+  Gradients *g = self;
+  if (!g->derived[node->id]) return true;
+  g->conditional = g->conditional || node_is_switch(node) || node_is_merge(node);
+  return !(is_of_frame(node) || node_is_control_flow(node)) || frame_gradient_enter(g, node);
+}
+
+static int num_sources(void *self, const Node *node) {
+  return is_of_frame(node) ? frame_gradient_num_sources(self, node) : node->num_inputs;
+}
+
+static Node *source(void *self, const Node *node, int i) {
+  if (is_of_frame(node)) return frame_gradient_source(self, node, i);
+  const Edge *edge = gradients_edge(self, node, i);
+  return !edge ? NULL : edge->src;
+}
+
 static bool pass(void *self, Node *node) {
   Gradients *g = self;
   int64_t before = graph_num_node_ids(g->graph);
-  return pass_through(g, node) && check_growth(g, before);
+  bool derived = g->derived[node->id], ok;
+  if (is_of_frame(node)) ok = frame_gradient_pass(g, node);
+  else if (derived && node_is_switch(node)) ok = switch_gradient_of_switch(g, node);
+  else if (derived && node_is_merge(node)) ok = switch_gradient_of_merge(g, node);
+  else ok = pass_through(g, node);
+  return ok && check_growth(g, before);
 }
 
 static bool add_values(void *self, const NodeOutput *values, int count, NodeOutput *sum) {
@@ -269,16 +292,16 @@ static bool add_values(void *self, const NodeOutput *values, int count, NodeOutp
 
 static bool seed(Gradients *g, const NodeOutput *ys, int num_ys, const NodeOutput *dys) {
   for (int i = 0; i < num_ys; i++) {
-    if (!is_marked(g, ys[i].node, ys[i].index)) continue;
+    if (!gradients_is_marked(g, ys[i].node, ys[i].index)) continue;
     NodeOutput dy = !dys ? (NodeOutput){NULL, 0} : dys[i];
     if (!dy.node) TRY(gradient_add_op(g->graph, "OnesLike", g->scope, &ys[i], 1, &dy, g->status));
-    TRY(backward_arrive(&g->walk, ys[i], dy));
+    TRY(gradients_arrive(g, ys[i], dy));
   }
   return true;
 }
 
 static bool begin(Gradients *g) {
-  const BackwardVisitor visitor = {g, edge_to_x, pass, add_values};
+  const BackwardVisitor visitor = {g, enter, num_sources, source, pass, add_values};
   int64_t ids = graph_num_node_ids(g->graph);
   TRY(backward_new(&g->walk, g->graph, &visitor, g->status));
   g->arena = g->walk.arena;
@@ -295,6 +318,7 @@ static void end(Gradients *g) {
   mem_free(g->stops);
   mem_free(g->first_x);
   mem_free(g->next_x);
+  mem_free(g->units);
 }
 
 static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const NodeOutput *dys,
@@ -315,23 +339,24 @@ static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const 
   return true;
 }
 
-bool gradients_add(GradientLibrary *library, Graph *graph, const NodeOutput *ys, int num_ys,
+bool gradients_add(GradientLibrary *library, GradientSite *site, const NodeOutput *ys, int num_ys,
                    const NodeOutput *xs, int num_xs, const NodeOutput *dys, const GradientOptions *options,
                    NodeOutput *dxs, Status *status) {
   Gradients g = {.library = library,
-                 .graph = graph,
+                 .site = site,
+                 .graph = site->graph,
                  .xs = xs,
                  .num_xs = num_xs,
                  .options = options,
                  .scope = options->scope,
                  .status = status};
-  int64_t ids = graph_num_node_ids(graph);
+  int64_t ids = graph_num_node_ids(site->graph);
+  const Extension *last = site->extensions;
   bool ok = differentiate(&g, ys, num_ys, dys, dxs);
-  for (int64_t id = graph_num_node_ids(graph); !ok && id > ids; id--) {
-    Node *node = graph_node(graph, id - 1);
-    if (node) graph_remove_node(graph, node);
+  if (!ok) {
+    gradient_site_remove(site, ids, false);
+    gradient_site_shrink(site, last);
   }
-  for (const Extension *e = g.extensions; !ok && e; e = e->previous) graph_shrink_node(graph, e->before);
   end(&g);
   return ok;
 }

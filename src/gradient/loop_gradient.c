@@ -7,7 +7,7 @@
  * `_num_original_outputs` is the number of variables before the additional ones. */
 #include <string.h>
 
-#include "gradient/intermediates.h"
+#include "gradient/loop_backward.h"
 
 typedef struct Loop {
   GradientLibrary *library;
@@ -28,7 +28,7 @@ typedef struct Loop {
   bool *constant; /* per argument of the body: a variable that is the same in every round */
   Intermediates kept;
   int *outputs;      /* per intermediate: the output of the loop that has its list */
-  NodeOutput *lists; /* per intermediate: a placeholder, or the argument of the body */
+  NodeOutput *lists; /* per intermediate with a new list: a placeholder */
   int count_output;
   int num_lists;                                           /* of the new ones */
   bool counts;                                             /* the count is new */
@@ -147,7 +147,6 @@ static bool assign_lists(Loop *loop) {
     int variable = find_list(loop, loop->kept.values[i]);
     if (variable >= 0) {
       loop->outputs[i] = variable;
-      loop->lists[i] = argument(loop, variable);
     } else {
       loop->outputs[i] = loop->num_vars + loop->counts + loop->num_lists++;
       TRY(body_work_placeholder(work, "list", DT_VARIANT, &loop->lists[i]));
@@ -210,51 +209,6 @@ static bool define_forward_cond(Loop *loop, BodyWork *work) {
   return body_work_define(work, name, in, num_in, cond.rets, 1, &cond, &loop->forward_cond);
 }
 
-/* The gradient reads intermediates from the lists. */
-static bool take_from_lists(Loop *loop, NodeOutput *rest) {
-  BodyWork *work = &loop->work;
-  NodeOutput any_shape, *items = arena_calloc(work->arena, loop->kept.count + 1, sizeof *items);
-  if (!items) return oom(loop);
-  TRY(body_work_int32(work, "any_shape", -1, &any_shape));
-  for (int i = 0; i < loop->kept.count; i++) {
-    DataType type = type_of(loop->kept.values[i]);
-    TRY(body_work_pop(work, loop->lists[i], any_shape, type, &rest[i], &items[i]));
-  }
-  return intermediates_replace(&loop->kept, work, &loop->body, items);
-}
-
-static bool is_passed(const Loop *loop, int variable) { return loop->kept.used[loop->first_arg + variable]; }
-
-/* (index, lists, constant variables, gradients, sums) -> (lists, ...): one round backwards. */
-static bool define_backward_body(Loop *loop) {
-  BodyWork *work = &loop->work;
-  int num_in = 0, num_out = 0, capacity = 1 + loop->kept.count + 3 * loop->num_vars;
-  NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in),
-             *out = arena_calloc(work->arena, capacity, sizeof *out);
-  const char *name = body_work_name(work, loop->body_function->name, "_grad");
-  if (!in || !out || !name) return oom(loop);
-  TRY(take_from_lists(loop, out));
-  in[num_in++] = loop->count;
-  for (int i = 0; i < loop->kept.count; i++) in[num_in++] = loop->lists[i];
-  num_out = loop->kept.count;
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (is_passed(loop, i)) in[num_in++] = out[num_out++] = argument(loop, i);
-  }
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (!loop->active[i]) continue;
-    in[num_in++] = loop->body.dys[i];
-    out[num_out++] = *gradient(loop, i);
-  }
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (loop->sums[i] == DT_INVALID) continue;
-    NodeOutput terms[2] = {{NULL, 0}, *gradient(loop, i)};
-    TRY(body_work_placeholder(work, "sum", loop->sums[i], &terms[0]));
-    in[num_in++] = terms[0];
-    TRY(body_work_op(work, "AddV2", terms, 2, &out[num_out++]));
-  }
-  return body_work_define(work, name, in, num_in, out, num_out, NULL, &loop->backward_body);
-}
-
 /* --- the loop after the change --- */
 
 static bool set_function(Loop *loop, NodeDef *def, const char *attr, const char *name) {
@@ -293,33 +247,21 @@ static bool change_forward(Loop *loop, BodyWork *work, GradientEntry *entry) {
 
 /* --- the gradient --- */
 
-static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, const NodeOutput *ys,
-                         const NodeOutput *dys, Node **backward) {
-  int n = 0, capacity = 3 + loop->kept.count + 3 * loop->num_vars;
-  NodeOutput *in = arena_calloc(work->arena, capacity, sizeof *in);
-  if (!in) return oom(loop);
-  TRY(body_work_int32(work, "start", 0, &in[n++]));
-  in[n++] = ys[loop->count_output];
-  TRY(body_work_int32(work, "delta", 1, &in[n++]));
-  for (int i = 0; i < loop->kept.count; i++) in[n++] = ys[loop->outputs[i]];
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (is_passed(loop, i)) in[n++] = args[loop->first_var + i];
-  }
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (loop->active[i]) in[n++] = dys[i];
-  }
-  for (int i = 0; i < loop->num_vars; i++) {
-    if (loop->sums[i] != DT_INVALID)
-      TRY(body_work_zeros(work, args[loop->first_var + i], loop->sums[i], &in[n++]));
-  }
-  return body_work_for(work, "backward", in, n, loop->backward_body, backward);
+static LoopBackward backward_of(Loop *loop) {
+  return (LoopBackward){&loop->work,    &loop->body,  &loop->kept, loop->first_arg,
+                        loop->num_vars, loop->active, loop->sums};
 }
 
-/* The positions of the gradients in the backward loop. */
-static int first_gradient_output(const Loop *loop) {
-  int n = loop->kept.count;
-  for (int i = 0; i < loop->num_vars; i++) n += is_passed(loop, i);
-  return n;
+/* (range, variables, variables after the loop, gradients) -> (gradients); rets[i] has a NULL node without
+ * one. */
+static bool add_backward(Loop *loop, BodyWork *work, const NodeOutput *args, const NodeOutput *ys,
+                         const NodeOutput *dys, NodeOutput *rets) {
+  NodeOutput *lists = arena_calloc(work->arena, loop->kept.count + 1, sizeof *lists);
+  if (!lists) return oom(loop);
+  for (int i = 0; i < loop->kept.count; i++) lists[i] = ys[loop->outputs[i]];
+  LoopBackwardInputs inputs = {ys[loop->count_output], lists, args + loop->first_var, dys};
+  LoopBackward backward = backward_of(loop);
+  return loop_backward_add(&backward, work, loop->backward_body, &inputs, rets + loop->first_var);
 }
 
 static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
@@ -338,19 +280,9 @@ static bool build(Loop *loop, BodyWork *work, GradientEntry *entry) {
   }
   for (int i = loop->num_vars; i < num_y; i++)
     TRY(body_work_placeholder(work, "y", i == loop->count_output ? DT_INT32 : DT_VARIANT, &ys[i]));
-  Node *backward;
-  TRY(add_backward(loop, work, args, ys, dys, &backward));
-  int next = first_gradient_output(loop);
-  for (int i = loop->first_var; i < num_x; i++) {
-    if (loop->active[i - loop->first_var]) rets[i] = (NodeOutput){backward, next++};
-  }
+  TRY(add_backward(loop, work, args, ys, dys, rets));
   for (int i = 0; i < num_x; i++) {
-    int var = i - loop->first_var;
     if (rets[i].node) continue;
-    if (var >= 0 && loop->sums[var] != DT_INVALID) {
-      rets[i] = (NodeOutput){backward, next++};
-      continue;
-    }
     no_flow[i] = true;
     TRY(body_work_no_gradient(work, args[i], &rets[i]));
   }
@@ -403,7 +335,9 @@ static bool differentiate(Loop *loop, const GradientQuery *query, GradientEntry 
     body_work_free(&cond);
     TRY(ok);
   }
-  TRY(define_backward_body(loop));
+  LoopBackward backward = backward_of(loop);
+  const char *name = body_work_name(&loop->work, loop->body_function->name, "_grad");
+  TRY(loop_backward_define(&backward, name, &loop->backward_body));
   bool ok = body_work_new(&work, loop->library, loop->status) && build(loop, &work, entry);
   body_work_free(&work);
   return ok;

@@ -49,7 +49,7 @@ static bool build(NodeGradient *g, GradientEntry *entry) {
   }
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return gradient_too_deep(node->def->op, work->status);
   library->depth++;
-  bool ok = gradients_add(library, work->graph, g->ys, num_ys, g->args, g->num_inputs, g->dys,
+  bool ok = gradients_add(library, work->site, g->ys, num_ys, g->args, g->num_inputs, g->dys,
                           &(GradientOptions){.scope = ""}, g->dxs, work->status);
   library->depth--;
   TRY(ok);

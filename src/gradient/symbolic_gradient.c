@@ -79,9 +79,14 @@ static bool sum(Builder *b, NodeOutput at, NodeOutput *total) {
   return total->node || add_zeros(b, at, total);
 }
 
-static const Edge *every_edge(void *self, const Node *node, int i) {
+static int count_inputs(void *self, const Node *node) {
   (void)self;
-  return node->inputs[i];
+  return node->num_inputs;
+}
+
+static Node *input_node(void *self, const Node *node, int i) {
+  (void)self;
+  return !node->inputs[i] ? NULL : node->inputs[i]->src;
 }
 
 /* --- one node --- */
@@ -176,7 +181,7 @@ static bool pass(void *self, Node *node) {
 /* --- the body --- */
 
 static bool prepare(Builder *b) {
-  const BackwardVisitor visitor = {b, every_edge, pass, add_values};
+  const BackwardVisitor visitor = {b, NULL, count_inputs, input_node, pass, add_values};
   const FunctionBody *body = b->body;
   Arena *arena = graph_arena(b->graph);
   TRY(backward_new(&b->walk, b->graph, &visitor, b->status));
