@@ -56,7 +56,7 @@ def _conditionals(golden):
 
     def chained(x, z):
         a = tf1.cond(x < 1, lambda: x * z, lambda: x + z)
-        return tf1.cond(a < 1, lambda: a * x, lambda: a * a * z)
+        return tf1.cond(a < 1.1, lambda: a * x, lambda: a * a * z)
 
     def broadcast(flag, x, z):
         return tf1.cond(flag, lambda: x * z, lambda: z - x)

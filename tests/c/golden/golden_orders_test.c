@@ -1,0 +1,148 @@
+/* Second and third derivatives through the control flow of flow_gradients.pb, against central differences of
+ * the derivatives one order lower. First derivatives are compared with TensorFlow's in golden_test.c. */
+#include <math.h>
+#include <string.h>
+
+#include "c_api/c_api_internal.h"
+#include "golden_file.h"
+#include "golden_replay.h"
+
+enum { HIGHEST = 3, MOST = 8 };
+
+/* The derivatives of one order are those of the sum of all elements of the order before. */
+typedef struct Orders {
+  Replay replay;
+  const Tfcore__GoldenStep *step;
+  TF_Output xs[MOST], feeds[MOST];
+  TF_Tensor *values[MOST]; /* of the feeds */
+  TF_Output dx[HIGHEST + 1][MOST];
+  int num_xs, num_feeds;
+} Orders;
+
+static TF_Output named(const Orders *o, const char *name) {
+  char node[64] = "";
+  strncpy(node, name, strcspn(name, ":"));
+  return (TF_Output){TF_GraphOperationByName(o->replay.graph, node), 0};
+}
+
+static bool is_ok(const Orders *o) {
+  return CHECK_INT_EQ(TF_GetCode(o->replay.status), TF_OK) ||
+         harness_fail(__FILE__, __LINE__, "%.300s", TF_Message(o->replay.status));
+}
+
+/* Only values that some x has an effect on have derivatives. */
+static bool add_order(Orders *o, int order) {
+  TF_Output ys[MOST];
+  GradientStops none = {NULL, 0};
+  int count = 0;
+  for (int i = 0; i < o->num_xs; i++) {
+    if (o->dx[order - 1][i].oper) ys[count++] = o->dx[order - 1][i];
+  }
+  if (count == 0) return true;
+  add_gradients_to(o->replay.graph, NULL, ys, count, o->xs, o->num_xs, NULL, &none, o->dx[order],
+                   o->replay.status);
+  return is_ok(o);
+}
+
+static bool add_orders(Orders *o) {
+  const Tfcore__GoldenGradients *gradients = o->replay.golden->gradients;
+  o->num_xs = (int)gradients->n_xs;
+  for (int i = 0; i < o->num_xs; i++) {
+    o->xs[i] = named(o, gradients->xs[i]);
+    o->dx[1][i] = o->replay.dx[i];
+  }
+  for (int order = 2; order <= HIGHEST; order++) {
+    if (!add_order(o, order)) return false;
+  }
+  return true;
+}
+
+static bool read_feeds(Orders *o) {
+  Status status;
+  status_init(&status);
+  o->num_feeds = (int)o->step->n_feeds;
+  for (int i = 0; i < o->num_feeds; i++) {
+    Tensor value = {0}, copy = {0};
+    o->feeds[i] = named(o, o->step->feeds[i]->name);
+    if (!CHECK_OK(tensor_from_proto(o->step->feeds[i]->tensor, &value, &status), &status)) return false;
+    bool ok = CHECK_OK(tensor_copy(&copy, &value, NULL, &status), &status); /* its elements are moved */
+    tensor_clear(&value);
+    if (!ok) return false;
+    o->values[i] = take_tensor(&copy, &status);
+    if (!CHECK(o->values[i])) return false;
+  }
+  return true;
+}
+
+static TF_Tensor *fetch_value(Orders *o, TF_Output output) {
+  TF_Tensor *value = NULL;
+  TF_SessionRun(o->replay.session, NULL, o->feeds, o->values, o->num_feeds, &output, &value, 1, NULL, 0, NULL,
+                o->replay.status);
+  return is_ok(o) ? value : NULL;
+}
+
+static double sum_of(Orders *o, int order) {
+  double sum = 0;
+  for (int i = 0; i < o->num_xs; i++) {
+    if (!o->dx[order][i].oper) continue;
+    TF_Tensor *value = fetch_value(o, o->dx[order][i]);
+    for (int64_t k = 0; value && k < tensor_num_elements(&value->tensor); k++)
+      sum += tensor_f64(&value->tensor)[k];
+    TF_DeleteTensor(value);
+  }
+  return sum;
+}
+
+static double difference(Orders *o, int order, double *x) {
+  double at = *x, h = 1e-5;
+  *x = at + h;
+  double above = sum_of(o, order);
+  *x = at - h;
+  double below = sum_of(o, order);
+  *x = at;
+  return (above - below) / (2 * h);
+}
+
+static void check_order(Orders *o, int order) {
+  for (int i = 0; i < o->num_xs; i++) {
+    int feed = 0;
+    while (feed < o->num_feeds && o->feeds[feed].oper != o->xs[i].oper) feed++;
+    if (!CHECK(feed < o->num_feeds)) return;
+    TF_Tensor *got = o->dx[order][i].oper ? fetch_value(o, o->dx[order][i]) : NULL;
+    double *x = TF_TensorData(o->values[feed]);
+    int64_t count = TF_TensorElementCount(o->values[feed]);
+    for (int64_t k = 0; k < count; k++) {
+      double want = difference(o, order - 1, &x[k]);
+      double is = got ? tensor_f64(&got->tensor)[k] : 0;
+      CHECK_NEAR(is, want, 1e-6 * fmax(1, fabs(want)));
+    }
+    TF_DeleteTensor(got);
+  }
+}
+
+static void check_case(const Tfcore__GoldenCase *golden) {
+  Orders o = {0};
+  harness_context("%s", golden->name);
+  bool ok = replay_begin(&o.replay, golden, false) && replay_import(&o.replay) &&
+            replay_add_gradients(&o.replay) && add_orders(&o) && replay_open(&o.replay);
+  for (size_t s = 0; ok && s < golden->n_steps; s++) {
+    o.step = golden->steps[s];
+    ok = read_feeds(&o);
+    for (int order = 2; ok && order <= HIGHEST; order++) {
+      harness_context("%s, step %zu, order %d", golden->name, s, order);
+      check_order(&o, order);
+    }
+    for (int i = 0; i < o.num_feeds; i++) TF_DeleteTensor(o.values[i]);
+  }
+  replay_end(&o.replay);
+}
+
+TEST(higher_derivatives_through_control_flow_are_those_of_lower_ones) {
+  Tfcore__GoldenFile *file = golden_file_read("flow_gradients", NULL);
+  if (!file) return;
+  for (size_t i = 0; i < file->n_cases; i++) {
+    const Tfcore__GoldenCase *golden = file->cases[i];
+    if (golden->steps[0]->fetches[0]->tensor->dtype == TENSORFLOW__DATA_TYPE__DT_DOUBLE) check_case(golden);
+  }
+  tfcore__golden_file__free_unpacked(file, NULL);
+}
