@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "gradient/graph_gradients.h"
+#include "graph/node_class.h"
 #include "ops/op_table.h"
 #include "tensorflow/c/c_api_experimental.h"
 
@@ -113,6 +114,7 @@ static bool check_flow(Search *search, const NodeOutput *ys, int ny, Status *sta
     }
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
+      if (node_is_switch(node) && i > 0) continue; /* where a value goes has no gradient */
       if (edge && search->flags[edge->src->id] & DEPENDS) visit(search, edge->src, REACHED);
     }
   }

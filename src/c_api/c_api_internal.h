@@ -27,6 +27,8 @@ struct TF_Tensor {
 struct TF_Graph {
   Graph *graph;
   atomic_int references;
+  TF_Graph *parent; /* of the graphs of a loop that is being built: where it will be, kept alive; else NULL */
+  TF_Output *parent_inputs;
 };
 
 struct TF_Session {

@@ -1,7 +1,7 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
- * Not included: while loops (TF_NewWhile), partial runs, sessions without a graph (TF_DeprecatedSession),
+ * Not included: sessions without a graph (TF_DeprecatedSession),
  * saved models, servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
  * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
  * TF_Get/SetHandleShapeAndType.
@@ -380,6 +380,34 @@ TF_CAPI_EXPORT extern int TF_GraphNumFunctions(TF_Graph *g);
 TF_CAPI_EXPORT extern int TF_GraphGetFunctions(TF_Graph *g, TF_Function **funcs, int max_func,
                                                TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteFunction(TF_Function *func);
+
+/* ---- loops ---- */
+
+/* A loop that is being built. Each graph has a placeholder for each variable of the loop; the caller adds
+ * what computes the condition, a scalar bool, and the next values, and sets the fields that are not const. */
+typedef struct TF_WhileParams {
+  const int ninputs; /* variables */
+  TF_Graph *const cond_graph;
+  const TF_Output *const cond_inputs;
+  TF_Output cond_output;
+  TF_Graph *const body_graph;
+  const TF_Output *const body_inputs;
+  TF_Output *const body_outputs;
+  const char *name; /* unique; the new operations are named name/... */
+} TF_WhileParams;
+
+/* Begins a loop in `g` whose variables begin with the values of `inputs`, which are copied. When it succeeds
+ * either TF_FinishWhile or TF_AbortWhile must follow; when it fails neither may. INVALID_ARGUMENT without
+ * inputs. */
+TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph *g, TF_Output *inputs, int ninputs,
+                                                 TF_Status *status);
+/* Adds the loop to the graph: Enter, Merge, LoopCond, Switch, Identity, NextIteration, Exit, and copies of
+ * the two graphs. `outputs` gets the `ninputs` values behind the loop. `params` is no longer valid, also
+ * after an error. INVALID_ARGUMENT when a field is not set, a value is of another graph, or types do not
+ * agree; the graph is then as it was. */
+TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams *params, TF_Status *status,
+                                          TF_Output *outputs);
+TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams *params);
 
 /* ---- gradients ---- */
 

@@ -375,7 +375,8 @@ static void say_graph(const char *name, TF_Graph *graph) {
     int versions = wire.at[0] >> 3 == 4; /* they belong to the library */
     size_t before = text.length;
     wire_print_field(WIRE_GRAPH, &wire, &text, none, &count);
-    if (versions) text.data[text.length = before] = 0;
+    int empty = strcmp(text.data + before, " library { }") == 0; /* the same as none */
+    if (versions || empty) text.data[text.length = before] = 0;
   }
   say(name, text.data);
   free(text.data);
@@ -686,6 +687,8 @@ static void ops_without_gradient(void) {
   TF_DeleteGraph(g);
 }
 
+#include "transcript_loops.h"
+
 /* ---- the rest ---- */
 
 static void deleting_nothing(void) {
@@ -742,6 +745,7 @@ int main(int argc, char **argv) {
   steps();
   gradients();
   ops_without_gradient();
+  loops();
   deleting_nothing();
   TF_DeleteStatus(status);
   if (argc > 1 && strcmp(argv[1], "--print") == 0) {
