@@ -155,7 +155,14 @@ bool function_splice_needed_args(const FunctionBody *body, const NodeOutput *inp
 
 /* --- order: a function lists its nodes in any order --- */
 
-/* Visits `root` after what it needs; the stack holds the path. False when the body has a cycle. */
+/* Whether source `i` of a node closes a loop of a frame: the Merge is added before it. */
+static bool closes_loop(const Node *node, int64_t i) {
+  const Node *from = node_is_merge(node) && i < node->num_inputs ? source(node, i) : NULL;
+  return from && node_is_next_iteration(from);
+}
+
+/* Visits `root` after what it needs; the stack holds the path. False when the body has a cycle that is not a
+ * loop of a frame. */
 static bool visit(Splice *s, const Node *root) {
   enum { NEW, OPEN, DONE };
   int64_t top = 0;
@@ -165,8 +172,10 @@ static bool visit(Splice *s, const Node *root) {
     int32_t id = s->at[top - 1].stacked;
     const Node *node = graph_node(s->body->graph, id), *child = NULL;
     while (!child && s->at[id].sources < node_num_in_edges(node)) {
-      const Node *from = source(node, s->at[id].sources++);
-      if (!from || s->at[from->id].arg > 0 || s->at[from->id].reused || s->at[from->id].state == DONE)
+      int64_t i = s->at[id].sources++;
+      const Node *from = source(node, i);
+      if (!from || closes_loop(node, i) || s->at[from->id].arg > 0 || s->at[from->id].reused ||
+          s->at[from->id].state == DONE)
         continue;
       if (s->at[from->id].state == OPEN) {
         return status_invalid(s->status, "{{node %s}} of function %s is in a cycle", node->name,
@@ -221,7 +230,15 @@ static bool add_node(Splice *s, const Node *node) {
   def.name = (char *)node_name(s, def.name);
   if (!def.name) return oom(s);
   TRY(node_check_connected(node, s->status));
-  for (int i = 0; i < node->num_inputs; i++) TRY(resolve_input(s, node->inputs[i], &s->data[i]));
+  NodeOutput first = {NULL, 0}; /* stands for values that come later */
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (closes_loop(node, i)) continue;
+    TRY(resolve_input(s, node->inputs[i], &s->data[i]));
+    if (!first.node) first = s->data[i];
+  }
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (closes_loop(node, i)) s->data[i] = first;
+  }
   int num_controls = 0;
   for (int32_t i = 0; i < node->num_control_inputs; i++) {
     Node *control = resolve(s, node->control_inputs[i]->src, 0).node;
@@ -229,6 +246,19 @@ static bool add_node(Splice *s, const Node *node) {
   }
   return graph_add_operation(s->graph, &def, s->data, node->num_inputs, s->controls, num_controls,
                              &s->at[node->id].node, s->status);
+}
+
+static bool close_loops(Splice *s) {
+  for (int64_t k = 0; k < s->num_added; k++) {
+    int64_t id = s->at[k].ordered;
+    const Node *node = graph_node(s->body->graph, id);
+    for (int i = 0; i < node->num_inputs; i++) {
+      if (!closes_loop(node, i)) continue;
+      NodeOutput value = resolve(s, node->inputs[i]->src, node->inputs[i]->src_output);
+      TRY(graph_update_edge(s->graph, value.node, value.index, s->at[id].node, i, s->status));
+    }
+  }
+  return true;
 }
 
 static bool splice(Splice *s, NodeOutput *outputs) {
@@ -240,6 +270,7 @@ static bool splice(Splice *s, NodeOutput *outputs) {
   TRY(order_nodes(s));
   for (; s->num_added < s->num_ordered; s->num_added++)
     TRY(add_node(s, graph_node(body->graph, s->at[s->num_added].ordered)));
+  TRY(close_loops(s));
   for (int i = 0; i < body->num_rets; i++) {
     outputs[i] = (NodeOutput){NULL, 0};
     if (wanted && !wanted[i]) continue;
