@@ -331,7 +331,7 @@ static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const 
   TRY(backward_run(&g->walk, &all));
   if (!all)
     return status_set(g->status, CODE_UNIMPLEMENTED,
-                      "The path from the xs to the ys leads through a loop, whose gradient is not known");
+                      "The path from the xs to the ys leads through a cycle of nodes that is not a loop");
   for (int i = 0; i < g->num_xs; i++) {
     dxs[i] = (NodeOutput){NULL, 0};
     if (backward_is_member(&g->walk, g->xs[i].node)) TRY(backward_sum(&g->walk, g->xs[i], &dxs[i]));

@@ -15,6 +15,10 @@
  * the first. Constants, and shapes of values that the gradient has, are computed again instead. So the
  * forward and the backward pass see the same random numbers when one run fetches both.
  *
+ * A loop of Enter, Merge, Switch, NextIteration and Exit keeps intermediates in the same way: it gets
+ * variables that count its rounds and hold the lists. Its nodes stay as they are. A gradient of a Merge goes
+ * to the input that is alive, and that of a Switch is zero where the other side was chosen.
+ *
  * A call of a function (PartitionedCall, StatefulPartitionedCall, or a node whose op is the function)
  * keeps intermediates in the same way when its body has state (random numbers, variables). Otherwise the
  * gradient computes the function again, with the same result. SymbolicGradient and functional gradients
@@ -44,7 +48,8 @@ typedef struct GradientOptions {
  *
  * The time is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; there
  * is no recursion over the graph. On error the graph has the same nodes and functions as before (removed
- * ids are not used again). UNIMPLEMENTED when the path leads through a cycle of nodes (Switch and Merge). */
+ * ids are not used again). INVALID_ARGUMENT for values inside of a loop of a frame, and for one whose nodes
+ * are not connected as a loop; UNIMPLEMENTED when it is not clear which input of a Merge is alive. */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
                                     int num_xs, const NodeOutput *dys, const GradientOptions *options,
                                     NodeOutput *dxs, Status *status);

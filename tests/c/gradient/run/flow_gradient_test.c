@@ -8,29 +8,33 @@
 #include "runtime/session_fixture.h"
 #include "splice_function.h"
 
-/* i = 0; y = z; while (i < `rounds`) { i = i + 1; y = next:z:0; } where `body` computes `next` from sy (y), si
- * (i) and ex (x). */
-#define LOOP(name, rounds, body)                                                       \
-  name "(x:double, z:double) -> (y:double) {\n"                                        \
-       "  zero = Const[dtype=int32, value=0]() @ x\n"                                      \
-       "  ei = Enter[T=int32, frame_name=\"" name "\"](zero:output:0)\n"               \
-       "  ey = Enter[T=double, frame_name=\"" name "\"](z)\n"                          \
-       "  ex = Enter[T=double, frame_name=\"" name "\", is_constant=true](x)\n"        \
-       "  mi = Merge[T=int32, N=2](ei:output:0, ni:output:0)\n"                        \
-       "  my = Merge[T=double, N=2](ey:output:0, ny:output:0)\n"                       \
-       "  n = Const[dtype=int32, value=" rounds "]() @ mi\n"                           \
-       "  less = Less[T=int32](mi:output:0, n:output:0)\n"                             \
-       "  go = LoopCond(less:z:0)\n"                                                   \
-       "  si = Switch[T=int32](mi:output:0, go:output:0)\n"                            \
-       "  sy = Switch[T=double](my:output:0, go:output:0)\n"                           \
-       "  pivot = Identity[T=int32](si:output_true:0)\n"                               \
-       "  one = Const[dtype=int32, value=1]() @ pivot\n"                               \
-       "  ai = AddV2[T=int32](pivot:output:0, one:output:0)\n" body                    \
-       "  ni = NextIteration[T=int32](ai:z:0)\n"                                       \
-       "  ny = NextIteration[T=double](next:z:0)\n"                                    \
-       "  exit = Exit[T=double](sy:output_false:0)\n"                                  \
-       "  y = Mul[T=double](exit:output:0, x)\n"                                       \
-       "  return y = y:z:0\n"                                                          \
+/* i = 0; y = z; while (i < `rounds`) { i = i + 1; y = next:z:0; } where `body` computes `next` from sy (y),
+ * si (i) and ex (x). */
+#define LOOP(name, rounds, body)                                    \
+  name "(x:double, z:double) -> (y:double) {\n"                     \
+       "  zero = Const[dtype=int32, value=0]() @ x\n"               \
+       "  ei = Enter[T=int32, frame_name=\"" name                   \
+       "\"](zero:output:0)\n"                                       \
+       "  ey = Enter[T=double, frame_name=\"" name                  \
+       "\"](z)\n"                                                   \
+       "  ex = Enter[T=double, frame_name=\"" name                  \
+       "\", is_constant=true](x)\n"                                 \
+       "  mi = Merge[T=int32, N=2](ei:output:0, ni:output:0)\n"     \
+       "  my = Merge[T=double, N=2](ey:output:0, ny:output:0)\n"    \
+       "  n = Const[dtype=int32, value=" rounds                     \
+       "]() @ mi\n"                                                 \
+       "  less = Less[T=int32](mi:output:0, n:output:0)\n"          \
+       "  go = LoopCond(less:z:0)\n"                                \
+       "  si = Switch[T=int32](mi:output:0, go:output:0)\n"         \
+       "  sy = Switch[T=double](my:output:0, go:output:0)\n"        \
+       "  pivot = Identity[T=int32](si:output_true:0)\n"            \
+       "  one = Const[dtype=int32, value=1]() @ pivot\n"            \
+       "  ai = AddV2[T=int32](pivot:output:0, one:output:0)\n" body \
+       "  ni = NextIteration[T=int32](ai:z:0)\n"                    \
+       "  ny = NextIteration[T=double](next:z:0)\n"                 \
+       "  exit = Exit[T=double](sy:output_false:0)\n"               \
+       "  y = Mul[T=double](exit:output:0, x)\n"                    \
+       "  return y = y:z:0\n"                                       \
        "}\n"
 
 static const char kLibrary[] =
@@ -112,10 +116,22 @@ typedef struct Case {
 } Case;
 
 static const Case kCases[] = {
-    {"Power", 1.5, 0.75},      {"NoRounds", 1.5, 0.75},     {"Merged", 1.5, 0.75},      {"Branch", 0.5, 2},
-    {"Branch", 2, 0.5},        {"Side", 0.5, 2},            {"Side", 2, 0.5},           {"Three", 0.75, 0.5},
-    {"Three", 0.75, 1.5},      {"Three", 0.75, 2.5},        {"CallInLoop", 1.25, 0.75}, {"BranchInLoop", 0.5, 0.75},
-    {"BranchInLoop", 1.5, 0.75}, {"IfInLoop", 0.5, 0.75},   {"LoopOfLoops", 0.75, 0.5}, {"LoopOfLoops", 0.5, 0.75},
+    {"Power", 1.5, 0.75},
+    {"NoRounds", 1.5, 0.75},
+    {"Merged", 1.5, 0.75},
+    {"Branch", 0.5, 2},
+    {"Branch", 2, 0.5},
+    {"Side", 0.5, 2},
+    {"Side", 2, 0.5},
+    {"Three", 0.75, 0.5},
+    {"Three", 0.75, 1.5},
+    {"Three", 0.75, 2.5},
+    {"CallInLoop", 1.25, 0.75},
+    {"BranchInLoop", 0.5, 0.75},
+    {"BranchInLoop", 1.5, 0.75},
+    {"IfInLoop", 0.5, 0.75},
+    {"LoopOfLoops", 0.75, 0.5},
+    {"LoopOfLoops", 0.5, 0.75},
     {"WhileInLoop", 0.5, 0.75},
 };
 
@@ -145,7 +161,9 @@ static bool add_function(World *w, const char *name, bool called) {
   }
   char text[64];
   snprintf(text, sizeof text, "func { name: \"%s\" }", name);
-  Attr attrs[] = {{"Tin", "list { type: DT_DOUBLE type: DT_DOUBLE }"}, {"Tout", "list { type: DT_DOUBLE }"}, {"f", text}};
+  Attr attrs[] = {{"Tin", "list { type: DT_DOUBLE type: DT_DOUBLE }"},
+                  {"Tout", "list { type: DT_DOUBLE }"},
+                  {"f", text}};
   Arena *arena = arena_new();
   NodeDef *def = node_def_new(arena, "called", "PartitionedCall");
   for (int i = 0; i < 3; i++) {
@@ -153,7 +171,8 @@ static bool add_function(World *w, const char *name, bool called) {
     CHECK_OK(proto_parse_text(kAttrValue, str_of(attrs[i].text), arena, &value, &w->f.status), &w->f.status);
     CHECK_OK(node_def_set_attr(def, arena, attrs[i].name, value, &w->f.status), &w->f.status);
   }
-  bool ok = CHECK_OK(graph_add_operation(graph, def, w->xs, 2, NULL, 0, &w->y.node, &w->f.status), &w->f.status);
+  bool ok =
+      CHECK_OK(graph_add_operation(graph, def, w->xs, 2, NULL, 0, &w->y.node, &w->f.status), &w->f.status);
   arena_free(arena);
   return ok;
 }
@@ -163,10 +182,12 @@ static double value_of(World *w, NodeOutput value) {
   const Tensor *given[] = {&feeds[0], &feeds[1]};
   double number = NAN;
   for (int i = 0; i < 2; i++) {
-    if (!CHECK_OK(tensor_allocate_dims(&feeds[i], DT_DOUBLE, 0, NULL, NULL, &w->f.status), &w->f.status)) return NAN;
+    if (!CHECK_OK(tensor_allocate_dims(&feeds[i], DT_DOUBLE, 0, NULL, NULL, &w->f.status), &w->f.status))
+      return NAN;
     tensor_f64(&feeds[i])[0] = w->at[i];
   }
-  if (CHECK_OK(session_run(w->f.session, w->xs, given, 2, &value, &result, 1, NULL, 0, &w->f.status), &w->f.status))
+  if (CHECK_OK(session_run(w->f.session, w->xs, given, 2, &value, &result, 1, NULL, 0, &w->f.status),
+               &w->f.status))
     number = tensor_f64(&result)[0];
   tensor_clear(&result);
   for (int i = 0; i < 2; i++) tensor_clear(&feeds[i]);
@@ -201,7 +222,9 @@ static void check_case(const Case *c, bool called) {
   ys[0] = w.y;
   for (int order = 1, count = ok; order <= 3 && count > 0; order++) {
     CHECK_CONTEXT("%s at %g, %g%s, order %d", c->function, c->x, c->z, called ? ", called" : "", order);
-    if (!CHECK_OK(graph_add_gradients(w.f.graph, ys, count, w.xs, 2, NULL, NULL, dxs, &w.f.status), &w.f.status)) break;
+    if (!CHECK_OK(graph_add_gradients(w.f.graph, ys, count, w.xs, 2, NULL, NULL, dxs, &w.f.status),
+                  &w.f.status))
+      break;
     check_difference(&w, ys, count, dxs);
     count = 0;
     for (int i = 0; i < 2; i++) {
