@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "c_api/c_api_fixture.h"
+#include "shortage.h"
 
 /* while (i < n) { i = i + 1; x = x * x; } with x_n = x^(2^n) */
 typedef struct Squaring {
@@ -150,4 +151,28 @@ TEST(inputs_of_a_loop_must_be_values_of_the_graph) {
   CHECK_TF_ERROR(s.f.status, TF_INVALID_ARGUMENT, "TF_NewWhile() must be passed at least one input");
   end(&s.f);
   end(&other.f);
+}
+
+/* The status is made without the shortage: it is the caller's. */
+TEST(loops_that_are_begun_or_built_short_of_memory_leave_no_trace) {
+  for (int finishing = 0; finishing < 2; finishing++) {
+    Shortage shortage = {.what = finishing ? "building a loop" : "beginning a loop"};
+    do {
+      Squaring s = {0};
+      REQUIRE(begin_squaring(&s));
+      if (!finishing) shortage_begin(&shortage);
+      TF_WhileParams params = TF_NewWhile(s.f.graph, s.starts, 2, s.f.status);
+      if (!finishing) {
+        shortage_end(&shortage, TF_GetCode(s.f.status) == TF_OK, (Code)TF_GetCode(s.f.status));
+        if (TF_GetCode(s.f.status) == TF_OK) TF_AbortWhile(&params);
+      } else {
+        fill(&s.f, &params, 3);
+        shortage_begin(&shortage);
+        TF_FinishWhile(&params, s.f.status, s.outputs);
+        shortage_end(&shortage, TF_GetCode(s.f.status) == TF_OK, (Code)TF_GetCode(s.f.status));
+      }
+      CHECK_INT_EQ(num_operations(s.f.graph), s.outputs[0].oper ? 18 : 2);
+      end(&s.f);
+    } while (shortage_next(&shortage));
+  }
 }

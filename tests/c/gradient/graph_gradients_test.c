@@ -325,7 +325,7 @@ TEST(gradient_of_a_loop_is_refused) {
   REQUIRE_OK(graph_update_edge(graph, y.node, 0, sum.node, 1, &status), &status);
   int64_t nodes = graph_num_nodes(graph);
   CHECK_ERROR(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), &status, CODE_UNIMPLEMENTED,
-              "leads through a loop");
+              "leads through a cycle of nodes");
   CHECK_INT_EQ(graph_num_nodes(graph), nodes);
   graph_free(graph);
 }

@@ -110,9 +110,9 @@ static bool open_world(World *w, const char *function) {
 static bool run(World *w, float x, const NodeOutput *fetches, int count, float *values) {
   Tensor given = {0}, results[2] = {{0}};
   const Tensor *feed = &given;
-  bool ok = float_tensor(&given, 0, NULL, &x) &&
-            CHECK_OK(session_run(w->f.session, w->xs, &feed, 1, fetches, results, count, NULL, 0, &w->f.status),
-                     &w->f.status);
+  bool ok = float_tensor(&given, 0, NULL, &x) && CHECK_OK(session_run(w->f.session, w->xs, &feed, 1, fetches,
+                                                                      results, count, NULL, 0, &w->f.status),
+                                                          &w->f.status);
   for (int i = 0; i < count; i++) {
     values[i] = ok ? tensor_f32(&results[i])[0] : NAN;
     tensor_clear(&results[i]);
@@ -165,7 +165,8 @@ TEST(control_flow_that_is_not_understood_is_refused) {
        "The gradient of 's/m' (op: 'Merge') is not known: no Switch tells which of its inputs 's/a' and "
        "'s/b' is alive"},
       {"NoLoop", CODE_INVALID_ARGUMENT,
-       "Invalid loop structure: 's/y' (op: 'Exit') does not leave a loop through the first output of a Switch "
+       "Invalid loop structure: 's/y' (op: 'Exit') does not leave a loop through the first output of a "
+       "Switch "
        "on its LoopCond"},
       {"NoEnter", CODE_INVALID_ARGUMENT,
        "Invalid loop structure: 's/s' (op: 'Switch') does not get its value from a Merge of an Enter and a "
