@@ -88,12 +88,14 @@ MUST_CHECK bool begin_session_piece(TF_Session *session, const char *handle, con
                                     const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
                                     SessionStep **step, Status *status);
 /* `connected` are pairs: what reads the second of a pair reads the first. */
-MUST_CHECK bool make_callable(TF_Session *session, const TF_Output *inputs, int ninputs,
-                              const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
-                              int ntargets, const TF_Output *connected, int nconnections,
-                              SessionCallable **callable, Status *status);
-MUST_CHECK bool begin_call(SessionCallable *callable, const SessionRunOptions *options,
-                           TF_Tensor *const *input_values, int ninputs, SessionStep **step, Status *status);
+MUST_CHECK bool make_session_callable(TF_Session *session, const TF_Output *inputs, int ninputs,
+                                      const TF_Output *outputs, int noutputs,
+                                      const TF_Operation *const *target_opers, int ntargets,
+                                      const TF_Output *connected, int nconnections,
+                                      SessionCallable **callable, Status *status);
+MUST_CHECK bool begin_callable_step(SessionCallable *callable, const SessionRunOptions *options,
+                                    TF_Tensor *const *input_values, int ninputs, SessionStep **step,
+                                    Status *status);
 /* Unless it gives RUN_WAITING, the step is gone. `noutputs` as at its beginning. */
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status);

@@ -197,9 +197,10 @@ void TF_DeletePRunHandle(const char *handle) { mem_free((char *)handle); }
 
 /* ---- callables ---- */
 
-bool make_callable(TF_Session *session, const TF_Output *inputs, int ninputs, const TF_Output *outputs,
-                   int noutputs, const TF_Operation *const *target_opers, int ntargets,
-                   const TF_Output *connected, int nconnections, SessionCallable **callable, Status *status) {
+bool make_session_callable(TF_Session *session, const TF_Output *inputs, int ninputs,
+                           const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
+                           int ntargets, const TF_Output *connected, int nconnections,
+                           SessionCallable **callable, Status *status) {
   RunArrays arrays;
   StepSignature signature;
   bool ok = read_request(inputs, NULL, ninputs, outputs, noutputs, target_opers, ntargets, &arrays,
@@ -217,8 +218,8 @@ bool make_callable(TF_Session *session, const TF_Output *inputs, int ninputs, co
   return ok;
 }
 
-bool begin_call(SessionCallable *callable, const SessionRunOptions *options, TF_Tensor *const *input_values,
-                int ninputs, SessionStep **step, Status *status) {
+bool begin_callable_step(SessionCallable *callable, const SessionRunOptions *options,
+                         TF_Tensor *const *input_values, int ninputs, SessionStep **step, Status *status) {
   RunArrays arrays;
   bool ok = make_room(&arrays, ninputs, 0, 0, status);
   for (int i = 0; ok && i < ninputs; i++) arrays.feed_values[i] = &input_values[i]->tensor;

@@ -47,8 +47,8 @@ TF_WasmCallable *TF_WasmMakeCallable(TF_Session *session, const TF_Output *input
                                      const TF_Output *connected, int nconnections, TF_Status *status) {
   SessionCallable *callable;
   start_status(status);
-  return make_callable(session, inputs, ninputs, outputs, noutputs, target_opers, ntargets, connected,
-                       nconnections, &callable, &status->status)
+  return make_session_callable(session, inputs, ninputs, outputs, noutputs, target_opers, ntargets, connected,
+                               nconnections, &callable, &status->status)
              ? (TF_WasmCallable *)callable
              : NULL;
 }
@@ -59,7 +59,8 @@ TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable, const TF_WasmStepOption
   const SessionRunOptions run = run_options(options);
   SessionStep *step;
   start_status(status);
-  bool begun = begin_call((SessionCallable *)callable, &run, input_values, ninputs, &step, &status->status);
+  bool begun =
+      begin_callable_step((SessionCallable *)callable, &run, input_values, ninputs, &step, &status->status);
   return first_slice(begun, step, options, output_values, noutputs, status);
 }
 
