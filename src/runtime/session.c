@@ -134,7 +134,7 @@ void session_unlock(Session *session) {
 void session_close(Session *session) {
   atomic_store(&session->closing, true);
   if (mutex_lock_unless_held(&session->mutex))
-    session_unlock(session); /* else its kernel is running, and closes it at its end */
+    session_unlock(session); /* otherwise the step that is running closes it at its end */
 }
 
 void session_free(Session *session) {
