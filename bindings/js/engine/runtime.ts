@@ -1,4 +1,4 @@
-/** Runtime: one loaded engine, what it knows (ops) and what is open in it (graphs, sessions). */
+/** Runtime: one loaded engine, its ops, and its open objects (graphs, sessions). */
 import type {
   GraphPtr,
   SessionPtr,

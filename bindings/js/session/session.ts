@@ -36,7 +36,7 @@ const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 
 
 const CLOSED = 'Session has been closed.';
 
-/** A step that was made, and how its values are shaped like what was asked for. */
+/** A prepared step, and the function that structures its values like the fetches. */
 export interface Prepared {
   readonly step: SessionStep;
   readonly answer: () => unknown;
@@ -110,7 +110,8 @@ export class Session {
   }
 
   /**
-   * As `run`, at once: it returns when the step has ended. A step of `run` that is under way ends before it.
+   * The synchronous form of `run`: returns when the step has ended. A running step of `run` is completed
+   * first.
    */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
     return this.atOnce(this.prepare(fetches, feeds, options)) as Fetched<F>;
