@@ -76,7 +76,7 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Registers the ops of this build, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
-/* TF_SessionRun in pieces: up to the first kernel, and from there on for `slice_ms` or (0) to the end. */
+/* TF_SessionRun in two parts: beginning the step, and running it for `slice_ms` or (0) to its end. */
 MUST_CHECK bool begin_session_step(TF_Session *session, const SessionRunOptions *options,
                                    const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                    const TF_Output *outputs, int noutputs,
@@ -96,7 +96,7 @@ MUST_CHECK bool make_session_callable(TF_Session *session, const TF_Output *inpu
 MUST_CHECK bool begin_callable_step(SessionCallable *callable, const SessionRunOptions *options,
                                     TF_Tensor *const *input_values, int ninputs, SessionStep **step,
                                     Status *status);
-/* Unless it gives RUN_WAITING, the step is gone. `noutputs` as at its beginning. */
+/* Unless it returns RUN_WAITING, the step is freed. `noutputs` as at its beginning. */
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status);
 /* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */

@@ -4,15 +4,14 @@
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 
-/* The arrays of one run; on the stack as long as they are short, so that a step allocates nothing but its
- * results. */
+/* The arrays of one run. Short ones are on the stack, so that a step only allocates its results. */
 enum { FEW = 16 };
 
 typedef struct RunArrays {
   NodeOutput *feeds, *fetches;
   const Tensor **feed_values;
   Tensor *fetch_values;
-  Arena *arena; /* NULL while the arrays are short */
+  Arena *arena; /* NULL while all arrays are on the stack */
   NodeOutput few_outputs[2 * FEW];
   const Tensor *few_feeds[FEW];
   Tensor few_fetches[FEW];
@@ -116,7 +115,7 @@ static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options,
   return ok;
 }
 
-/* A RunMetadata without fields: nothing of what it can tell was asked for. A step's own error goes first. */
+/* An empty RunMetadata, because no tracing was requested. A step's own error takes precedence. */
 static void give_metadata(TF_Buffer *metadata, Status *status) {
   Status failure;
   StrBuf empty = {0};

@@ -10,11 +10,11 @@ typedef struct TF_WasmStepOptions {
   int slice_ms;   /* the step then pauses; 0: it runs to its end */
 } TF_WasmStepOptions;
 
-/* A step that paused. */
+/* A paused step. */
 typedef struct TF_WasmStep TF_WasmStep;
 
-/* As TF_SessionRun. The step when it paused: its output values come from TF_WasmResumeStep. NULL when it
- * ended, well or not. */
+/* TF_SessionRun with options. Returns the step if it paused: TF_WasmResumeStep returns its output values.
+ * Returns NULL if it ended, with or without an error. */
 TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartStep(TF_Session *session, const TF_WasmStepOptions *options,
                                                     const TF_Output *inputs, TF_Tensor *const *input_values,
                                                     int ninputs, const TF_Output *outputs,
@@ -47,11 +47,11 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable,
                                                     TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);
 
-/* Goes on with a step that paused, for that time; 0: to its end. `noutputs` as at its start. 1 when it paused
- * again; else the step is gone. */
+/* Resumes a paused step for `slice_ms`; 0: to its end. `noutputs` as at its start. Returns 1 if it paused
+ * again; otherwise the step is freed. */
 TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,
                                             int noutputs, TF_Status *status);
-/* Gives up a step that paused. */
+/* Abandons a paused step. */
 TF_CAPI_EXPORT extern void TF_WasmAbandonStep(TF_WasmStep *step);
 
 #endif

@@ -1,4 +1,4 @@
-/* Steps of graphs with Switch, Merge and loops, and what is refused. Expected values are closed forms. */
+/* Steps of graphs with Switch, Merge and loops, and their errors. Expected values are closed forms. */
 #include <string.h>
 
 #include "runtime/control_flow_text.h"
@@ -45,7 +45,7 @@ static void gives_int(const char *lines, const char *name, int32_t want) {
   Fixture f;
   if (begin_lines(&f, lines)) {
     check_int(&f, name, want);
-    check_int(&f, name, want); /* the same run again */
+    check_int(&f, name, want); /* a second run gives the same */
   }
   end(&f);
 }
@@ -57,7 +57,7 @@ static void fails(const char *lines, const char *name, Code code, const char *me
     CHECK_ERROR(fetch(&f, named(&f, name), &value), f.status, code, message);
     status_init(&f.status);
     Node *other = graph_find_node(f.graph, "five");
-    if (other) check_int(&f, "five", 5); /* the session can still be used */
+    if (other) check_int(&f, "five", 5); /* the session still works */
   }
   end(&f);
 }
@@ -68,14 +68,14 @@ TEST(a_loop_runs_its_rounds) {
   gives_int(NUMBERS COUNTER("", "zero", "many", "f"), "x", 100000);
 }
 
-/* TensorFlow allows a second condition in a frame only to the counters that its gradients add. */
+/* TensorFlow allows a second condition in a frame only for the counters that its gradients add. */
 TEST(loops_of_one_frame_name_run_one_behind_the_other) {
   gives_int(NUMBERS COUNTER("a", "zero", "three", "f")
                 COUNTER("LoopCounter", "ax", "five", "f") "s Add LoopCounterx ax ; T=DT_INT32\n",
             "s", 8);
 }
 
-/* sum over i < 3 of (5 rounds from i * i) */
+/* sum over i < 3 of (5 iterations from i * i) */
 TEST(a_loop_inside_a_loop_runs_in_every_round) {
   gives_int(NUMBERS COUNTER("o", "zero", "three", "outer")
                 "te Enter zero ; T=DT_INT32 frame_name='outer'\n"
@@ -90,7 +90,7 @@ TEST(a_loop_inside_a_loop_runs_in_every_round) {
 }
 
 TEST(what_comes_out_of_a_round_is_read_in_the_next_one) {
-  /* Fibonacci: (a, b) becomes (b, a + b); the Merge of b stands behind its NextIteration's inputs. */
+  /* Fibonacci: (a, b) becomes (b, a + b); the Merge of b comes after its NextIteration's inputs. */
   gives_int(NUMBERS COUNTER("", "zero", "five", "f")
                 "ae Enter zero ; T=DT_INT32 frame_name='f'\n"
                 "am Merge ae an ; T=DT_INT32 N=2\n"
@@ -148,7 +148,7 @@ TEST(a_predicate_is_a_scalar) {
 
 TEST(a_value_inside_of_a_loop_cannot_be_fetched_from_several_rounds) {
   fails(NUMBERS COUNTER("", "zero", "five", "f"), "m", CODE_INTERNAL, "Retval[0] has already been set.");
-  gives_int(NUMBERS COUNTER("", "zero", "one", "f"), "a", 1); /* one round only */
+  gives_int(NUMBERS COUNTER("", "zero", "one", "f"), "a", 1); /* a single iteration */
 }
 
 TEST(frames_that_do_not_fit_are_refused) {
@@ -206,7 +206,7 @@ TEST(a_step_can_pause_between_rounds) {
   end(&f);
 }
 
-/* 10,000 Enters, one in the frame of the other, and as many Exits. */
+/* 10,000 Enters, each in the frame of the previous one, and as many Exits. */
 TEST(frames_nest_deep) {
   enum { DEPTH = 10000 };
   Fixture f;

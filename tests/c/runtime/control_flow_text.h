@@ -1,10 +1,11 @@
-/* Graphs with control flow in a line a node, for the tests of programs:
+/* Graphs with control flow, one node per line, for the tests of programs:
  *
  *   "i0 Enter zero ; T=DT_INT32 frame_name='loop'"      name, op, inputs ; attrs
  *
  * Inputs are written as in a NodeDef ("switch:1", "^node"). Attrs are types, texts in '', numbers, true and
- * false; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and scalar value. Nodes may read nodes
- * that follow. */
+ * false; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and scalar value. Nodes may read later
+ * nodes.
+ */
 #ifndef TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 #define TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 
