@@ -1,5 +1,4 @@
-// Takes a frozen model that TensorFlow wrote, runs it as it is, trains it further, and saves a checkpoint and
-// a new .pb.
+// Takes a frozen model from TensorFlow, runs it, trains it further, and saves a checkpoint and a new .pb.
 //
 //   node examples/fine-tune.mjs [folder for what is saved]
 //
@@ -14,7 +13,7 @@ const tf = await init();
 const folder = path.resolve(process.argv[2] ?? 'build/fine-tune');
 mkdirSync(folder, { recursive: true });
 
-// The model: a LeNet for images of 16 by 16 pixels, its weights constants. Any other .pb comes from
+// The model: a LeNet for images of 16 by 16 pixels, with constant weights. Load any other .pb with
 // readFileSync('model.pb').
 const file = readFileSync(new URL('../tests/data/golden/models.pb', import.meta.url));
 const {
@@ -24,7 +23,7 @@ const {
 const [images, labels] = feeds.map(({ dtype, shape, data }) => tf.tensor(data, shape, dtype));
 const batch = { x: images, labels };
 
-// 1. What is in it, and is anything missing here?
+// 1. What does it contain, and is anything missing here?
 const { missing } = tf.checkCompatibility(pb);
 const frozen = new tf.Graph();
 frozen.importGraphDef(pb);
@@ -35,12 +34,12 @@ console.log(
   `in: ${inputs.map((name) => `${name} ${describeOutput(frozen.output(name))}`).join(', ')}; out: ${results.filter((name) => frozen.operation(name).type !== 'Const').join(', ')}`,
 );
 
-// 2. It runs as it is.
+// 2. Run it unchanged.
 const session = new tf.Session(frozen);
 const [loss] = await session.run(['loss'], batch);
 console.log(`loss before: ${loss.item().toFixed(4)}`);
 
-// 3. Its weights, which are the constants of float32 that are no single numbers, become variables of a new
+// 3. Its weights, which are the float32 constants with more than one element, become variables of a new
 // graph.
 const constants = frozen
   .operations()
@@ -68,7 +67,7 @@ for (let step = 1; step <= 40; step++) {
 }
 const tuned = await training.run(tunedLoss, batch);
 
-// 5. A checkpoint, as TensorFlow's Saver writes them. Files of ops lie in memory, until a folder is named.
+// 5. A checkpoint, as TensorFlow's Saver writes it. Files of ops are in memory until a folder is chosen.
 tf.files.useDirectory(folder);
 const keys = names.map((name) => name.replace(':0', ''));
 const slices = names.map(() => ''); // whole tensors
@@ -79,7 +78,7 @@ console.log(`saved: ${tf.files.list('lenet.ckpt').join(', ')}`);
 writeFileSync(path.join(folder, 'tuned.pb'), await tf.freeze(training, [output]));
 await training.close();
 
-// 7. A fresh graph takes its weights straight from the checkpoint, and loses as little.
+// 7. A new graph reads its weights directly from the checkpoint, and has the same loss.
 const fresh = new tf.Graph();
 const argument = (name, value) => fresh.constant(value, { name: `restore/${name}` });
 const restore = fresh.op(

@@ -1,5 +1,5 @@
-// Functions: reads one from text, makes the same one in code, calls it, differentiates it, and lets callables
-// become branches and loops.
+// Functions: parses one from text, makes the same one in code, calls it, differentiates it, and makes
+// branches and loops of callables.
 //
 //   node examples/functions.mjs
 //
@@ -13,8 +13,8 @@ const print = (definition) => console.log(String(definition).trim());
 const heading = (text) => console.log(`\n--- ${text} ---`);
 
 heading('A function is text');
-// A Const may be given by a plain number, which TensorFlow's own language does not know. What is printed is
-// TensorFlow's DebugString.
+// A Const may be given by a plain number, which TensorFlow's own language does not support. The printed text
+// is TensorFlow's DebugString.
 const [polynomial] = readFunctions(tf, samples.polynomial.text);
 print(polynomial);
 const again = tf.FunctionDef.parse(polynomial.toText());
@@ -24,7 +24,7 @@ console.log(
 );
 
 heading('or code');
-// `define` names values by what nodes return, as TensorFlow's FunctionDefHelper::Define does; `create` takes
+// `define` refers to the outputs of nodes by name, like TensorFlow's FunctionDefHelper::Define; `create` uses
 // the names of a FunctionDef.
 const norm = tf.FunctionDef.define({
   name: 'Norm',
@@ -57,8 +57,8 @@ print(gradient);
 called.graph.dispose();
 
 heading('Branches and loops');
-// The callables are called once, to build functions. They add their ops to the same graph object, and use
-// what is around them.
+// The callables are called once, to build functions. They add their ops to the same graph object, and capture
+// values from outside.
 const [base, count] = [
   graph.placeholder('float64', [], { name: 'base' }),
   graph.placeholder('int32', [], { name: 'count' }),
@@ -77,7 +77,7 @@ const [capped] = graph.cond(
 );
 print(graph.function('power_body'));
 
-// Both have gradients, and those have gradients again.
+// Both have gradients, and so do these gradients.
 const [slope] = graph.gradients([power], [base]);
 const [bend] = graph.gradients([slope], [base]);
 for (const n of [3, 10]) {

@@ -1,6 +1,5 @@
-// Reads a GraphDef and says what is in it: node examples/graph-import.mjs [file.pb | file.pbtxt]
-// Without a file it takes a graph made here, as bytes and as text, and then adds an op of its own to it and
-// runs that.
+// Imports a GraphDef and prints its contents: node examples/graph-import.mjs [file.pb | file.pbtxt] Without a
+// file it imports a graph made here, as bytes and as text, then adds an op to it and runs that.
 import { readFile } from 'node:fs/promises';
 import { init } from '../npm/dist/index.js';
 import { samples } from './graphs/samples.mjs';

@@ -20,7 +20,7 @@ const here = path.dirname(fileURLToPath(import.meta.url));
 const say = (text = '') => process.stdout.write(`${text}\n`);
 const percent = (share) => `${(100 * share).toFixed(2)} %`;
 
-/** A mistake of the caller: shown without a stack. */
+/** A user error: shown without a stack. */
 class UsageError extends Error {}
 
 function readOptions() {
@@ -76,7 +76,7 @@ function train(training) {
   return { losses, seconds: (performance.now() - started) / 1000 };
 }
 
-/** What `gradients` need of the graph, as a function of what is fed and the variables' values. */
+/** The values that `gradients` needs, as a function of the feeds and the variables' values. */
 function gradientFunction({ graph, images, labels, variables, gradients }) {
   const values = variables.map((variable) => variable.value);
   return graph.toFunction('LossGradient', {
@@ -87,8 +87,8 @@ function gradientFunction({ graph, images, labels, variables, gradients }) {
 }
 
 /**
- * Freezes the network, writes it to `file`, runs the file in a graph of its own; true when all probabilities
- * are the same, bit for bit.
+ * Freezes the network, writes it to `file`, runs the file in a new graph; true if all probabilities are
+ * identical.
  */
 async function freezeAndCompare(tf, training, file) {
   const {
@@ -115,7 +115,7 @@ async function freezeAndCompare(tf, training, file) {
 
 async function start(variant) {
   try {
-    return await init({ variant, threads: 1 }); // the matrices are too small to be shared out among threads
+    return await init({ variant, threads: 1 }); // the matrices are too small for several threads
   } catch (error) {
     throw error instanceof TFError ? new UsageError(error.message) : error;
   }

@@ -1,9 +1,9 @@
-// The loss curve as an SVG picture, and the scale that the demo page draws with too.
+// The loss curve as an SVG, and the scale that the demo page uses too.
 
 /**
  * A logarithmic scale for losses: `ticks`, the powers of ten to mark, and `position(loss)`, 0 at the bottom
- * and 1 at the top. It reaches from the power of ten below the least loss to the largest loss, and shows 0.01
- * to 1 in any case.
+ * and 1 at the top. It ranges from the power of ten below the least loss to the largest loss, and always
+ * includes 0.01 to 1.
  */
 export function logScale(losses) {
   const exponents = losses.filter((loss) => loss > 0).map(Math.log10);
@@ -15,7 +15,7 @@ export function logScale(losses) {
   };
 }
 
-/** An SVG of the losses, one an epoch, on a logarithmic axis. */
+/** An SVG of the losses, one per epoch, on a logarithmic axis. */
 export function lossCurve(losses, { title = 'Loss', width = 640, height = 360 } = {}) {
   const [left, right, top, bottom] = [56, 20, 44, 44];
   const { ticks, position } = logScale(losses);

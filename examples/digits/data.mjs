@@ -8,12 +8,12 @@ export const INK = 16;
 
 const FEWEST = 100;
 
-/** What is wrong with a digits file. */
+/** An error in a digits file. */
 export class DigitsError extends Error {
   name = 'DigitsError';
 }
 
-/** An empty set with room for `count` digits: pixels scaled to 0..1, row after row. */
+/** An empty set with space for `count` digits: pixels scaled to 0..1, row after row. */
 const emptySet = (count) => ({
   count,
   pixels: new Float32Array(count * PIXELS),

@@ -3,10 +3,7 @@ import { CLASSES, PIXELS } from './data.mjs';
 
 export const HIDDEN = 128;
 
-/**
- * A layer: x * weights + bias, with the weights drawn at random so that the output is about as large as the
- * input (He).
- */
+/** A layer: x * weights + bias, with random weights that keep the magnitude of the input (He). */
 function dense(g, x, inputs, units, name, seed) {
   const noise = g.truncatedNormal([inputs, units], {
     seed: 1 + seed,

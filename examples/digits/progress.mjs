@@ -1,5 +1,4 @@
-// Progress in a terminal: one line that is rewritten; plain lines now and then where the output is no
-// terminal.
+// Progress in a terminal: one line that is rewritten; occasional plain lines if the output is not a terminal.
 
 const WIDTH = 24;
 const PLAIN_EVERY = 10;
@@ -12,7 +11,7 @@ function bar(share) {
   return (full + (eighths % 8 ? ' ▏▎▍▌▋▊▉'[eighths % 8] : '')).padEnd(WIDTH, '·');
 }
 
-/** Gives { show(state), end() } for `epochs` epochs; a state is what Training.runEpoch() returns. */
+/** Returns { show(state), end() } for `epochs` epochs; a state is the result of Training.runEpoch(). */
 export function progressOn(stream, epochs) {
   const { isTTY } = stream;
   return {

@@ -1,6 +1,6 @@
 // A small random generator, so that a seed repeats a whole run.
 
-/** Gives a function that returns uniform numbers in [0, 1): a 32-bit counter, hashed. */
+/** Returns a function that returns uniform numbers in [0, 1): a 32-bit counter, hashed. */
 export function randomNumbers(seed) {
   let state = seed >>> 0;
   return () => {

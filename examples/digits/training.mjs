@@ -1,14 +1,14 @@
-// Training: epochs of minibatches, in small portions so that a page can draw in between, and the test.
+// Training: epochs of minibatches, in small portions so that a page can draw in between, and testing.
 import { batchOf } from './data.mjs';
 import { buildNetwork } from './network.mjs';
 import { randomNumbers, shuffle } from './random.mjs';
 
 export const DEFAULTS = Object.freeze({ seed: 1, epochs: 60, batch: 32, rate: 0.008, shifted: 0.5 });
 
-/** Smoothly from `rate` down to a hundredth of it: large steps first, fine ones at the end. */
+/** Decreases smoothly from `rate` to a hundredth of it: large steps first, fine ones at the end. */
 const rateAt = (rate, progress) => rate * (0.01 + 0.99 * (0.5 + 0.5 * Math.cos(Math.PI * progress)));
 
-/** A network in the making. Free it with close(). */
+/** A network in training. Free it with close(). */
 export class Training {
   constructor(tf, digits, options = {}) {
     this.options = { ...DEFAULTS, ...options };
@@ -30,8 +30,8 @@ export class Training {
   }
 
   /**
-   * One pass over the training set. Returns { epoch, loss (the mean), accuracy (on the digits as they were
-   * seen), examples, seconds }.
+   * One pass over the training set. Returns { epoch, loss (the mean), accuracy (on the augmented digits),
+   * examples, seconds }.
    */
   runEpoch() {
     const { session, network, options } = this;
@@ -64,7 +64,7 @@ export class Training {
     };
   }
 
-  /** The share of the test set that is recognised. */
+  /** The fraction of the test set that is recognised. */
   test() {
     const { pixels, labels, count } = this.digits.testing;
     const correct = this.session.runSync(

@@ -1,5 +1,5 @@
-// Functions as text, to look at and to change. Where there are several, the last one is shown and may call
-// the others.
+// Functions as text, to view and to edit. If there are several, the last one is shown and may call the
+// others.
 export const samples = {
   polynomial: {
     title: 'Polynomial',

@@ -1,9 +1,9 @@
-// What the example and the demo page do with functions: read them, call the last one in a graph,
-// differentiate that.
+// Shared by the example and the demo page: parses functions, calls the last one in a graph, and
+// differentiates it.
 
 /**
- * The functions of a text, each of which ends with a line '}'. What the engine says of lines and columns
- * holds for the whole text.
+ * The functions in a text, each of which ends with a line '}'. Lines and columns in errors refer to the whole
+ * text.
  */
 export function readFunctions(tf, text) {
   const functions = [];
@@ -22,7 +22,7 @@ export function readFunctions(tf, text) {
   }
 }
 
-/** The dtype of an argument, when the function's attrs are these. */
+/** The dtype of an argument for these attrs of the function. */
 export function typeOf(argument, attrs) {
   const dtype = argument.type ?? attrs[argument.type_attr];
   if (argument.number_attr || !dtype)
@@ -30,7 +30,7 @@ export function typeOf(argument, attrs) {
   return dtype;
 }
 
-/** A graph that calls the last of some functions; the others are there to be called. */
+/** A graph that calls the last of several functions, which may call the others. */
 export function callLast(tf, functions, attrs = {}, shapes = {}) {
   const graph = new tf.Graph();
   try {
@@ -46,10 +46,7 @@ export function callLast(tf, functions, attrs = {}, shapes = {}) {
   }
 }
 
-/**
- * The gradient of such a call as a function: of the arguments and of the derivatives with respect to the
- * results.
- */
+/** The gradient of such a call as a function of the arguments and of the results' derivatives. */
 export function gradientFunction({ graph, inputs, outputs }, name) {
   const floats = (list) => list.filter(({ dtype }) => /^(float|bfloat|complex)/.test(dtype));
   const ys = floats(outputs);

@@ -1,4 +1,4 @@
-// Graphs to look at, made with the API: each gives the bytes of a GraphDef.
+// Sample graphs, made with the API: each returns the bytes of a GraphDef.
 import { buildNetwork } from '../digits/network.mjs';
 
 function exported(graph) {
@@ -14,7 +14,7 @@ Cube[T:{float, double}](x:T) -> (y:T) {
   return y = cube:z:0
 }`;
 
-/** A function in the graph's library, called twice: its calls have the shapes that its body gives. */
+/** A function in the graph's library, called twice: the calls have the shapes of its body. */
 function withFunction(tf) {
   const graph = new tf.Graph();
   graph.addFunction(tf.FunctionDef.parse(CUBE));
@@ -33,7 +33,7 @@ function chain(tf, length) {
   return exported(graph);
 }
 
-/** By name: a title, and what makes the bytes. */
+/** By name: a title, and the function that makes the bytes. */
 export const samples = {
   digits: { title: 'Network that learns digits', make: (tf) => exported(buildNetwork(tf).graph) },
   function: { title: 'Function, called twice', make: withFunction },

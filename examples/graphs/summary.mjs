@@ -1,9 +1,9 @@
-// What there is to say of a graph as a whole.
+// A summary of a graph.
 
 /**
- * Returns `nodes` and `edges` (data inputs) as numbers, `ops` as [type, how many] with the most frequent
- * first, `functions` by name, the GraphDef version of its `producer`, and the names of its `inputs`
- * (placeholders) and `results` (operations that nothing else uses).
+ * Returns `nodes` and `edges` (data inputs) as numbers, `ops` as [type, count] with the most frequent first,
+ * `functions` by name, the GraphDef version of its `producer`, and the names of its `inputs` (placeholders)
+ * and `results` (unused operations).
  */
 export function summarize(graph) {
   const operations = graph.operations();
@@ -31,7 +31,7 @@ export function summarize(graph) {
   };
 }
 
-/** 'float32 [?, 64]' for an output; '?' where nothing is known. */
+/** 'float32 [?, 64]' for an output; '?' if nothing is known. */
 export function describeOutput(output) {
   const { dtype, shape } = output;
   return `${dtype} ${shape ? `[${shape.map((size) => size ?? '?').join(', ')}]` : '?'}`;

@@ -1,5 +1,5 @@
-// What a person types to feed an input: '[[1, 2], [3, 4]]', or 'zeros [2, 3]', 'ones [2, 3]', 'random [2,
-// 3]'.
+// The text that a person types to feed an input: '[[1, 2], [3, 4]]', or 'zeros [2, 3]', 'ones [2, 3]',
+// 'random [2, 3]'.
 const FILLED = /^\s*(zeros|ones|random)\s*\[([\d\s,]*)\]\s*$/;
 const MOST = 2 ** 28; // elements
 const FILL = { zeros: () => 0, ones: () => 1, random: Math.random };
@@ -12,7 +12,7 @@ function parseBig(text) {
   return convert(marked);
 }
 
-/** The tensor for a place { dtype, shape } of a graph. Throws an error in words. */
+/** The tensor for an input { dtype, shape } of a graph. Throws an error with a readable message. */
 export function parseFeed(tf, { dtype }, text) {
   const filled = FILLED.exec(text);
   if (!filled) {
@@ -40,7 +40,7 @@ export function parseFeed(tf, { dtype }, text) {
   return tf.tensor(isBig(dtype) ? BigInt64Array.from(numbers, BigInt) : numbers, shape, dtype);
 }
 
-/** What stands in the field at first: sizes that are open are 1. */
+/** The initial text of the field: unknown sizes are 1. */
 export function startingText({ dtype, shape }) {
   const sizes = (shape ?? []).map((size) => size ?? 1);
   if (dtype === 'string')

@@ -1,5 +1,5 @@
-// Golden cases (tests/c/golden/golden.proto): graphs with what TensorFlow answered. tests/data/golden has
-// files of them.
+// Golden cases (tests/c/golden/golden.proto): graphs with TensorFlow's results, in the files of
+// tests/data/golden.
 import { fieldsOf, floatOf, textOf, varintsOf } from '../../build/js/protobuf.js';
 
 const ARRAYS = {
@@ -55,7 +55,7 @@ function value(field) {
   };
 }
 
-/** All cases that the bytes of a file hold. */
+/** All cases in the bytes of a file. */
 export function goldenCases(bytes) {
   return message(bytes)
     .all(1)
@@ -85,10 +85,7 @@ export function goldenCases(bytes) {
     });
 }
 
-/**
- * How far off the elements of { got, want } pairs are at most, as a share of the largest magnitude that they
- * all should have.
- */
+/** The largest difference in { got, want } pairs, relative to the largest expected magnitude. */
 export function largestDifference(pairs) {
   let [off, largest] = [0, 0];
   for (const { got, want } of pairs) {
@@ -100,7 +97,7 @@ export function largestDifference(pairs) {
   return off / (largest || 1);
 }
 
-/** The first element that is further off than its case allows, in words; undefined when there is none. */
+/** The first element outside of its case's tolerance, in words; undefined if there is none. */
 export function difference(got, want) {
   if (String(got.shape) !== String(want.shape))
     return `${want.name} has shape [${got.shape}], not [${want.shape}]`;

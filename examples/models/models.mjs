@@ -1,4 +1,4 @@
-// Whole models that TensorFlow wrote: they are opened, held against TensorFlow's answers and gradients, and
+// Whole models from TensorFlow: they are imported, compared with TensorFlow's results and gradients, and
 // trained.
 import { difference } from './golden.mjs';
 
@@ -26,7 +26,7 @@ export function modelsOf(cases) {
     }));
 }
 
-/** Calls `use` with a graph of its own and a session, and frees both. */
+/** Calls `use` with a new graph and a session, and frees both. */
 export async function withModel(tf, bytes, use) {
   const graph = new tf.Graph();
   const session = new tf.Session(graph);
@@ -40,9 +40,9 @@ export async function withModel(tf, bytes, use) {
 }
 
 /**
- * Runs a frozen case with all that TensorFlow answered for it: outputs, loss, gradients with regard to the
- * weights. Returns { kind: 'output' | 'loss' | 'gradient', got, want, problem } for each; `problem` is
- * undefined where `got` lies within what is allowed.
+ * Runs a frozen case and compares everything recorded for it: outputs, loss, gradients by the weights.
+ * Returns { kind: 'output' | 'loss' | 'gradient', got, want, problem } for each; `problem` is undefined if
+ * `got` is within the tolerance.
  */
 export function compare(tf, graph, session, { gradients, steps: [step] }) {
   const named = (name) => graph.output(name);
@@ -58,7 +58,7 @@ export function compare(tf, graph, session, { gradients, steps: [step] }) {
   });
 }
 
-/** A case in training: its frozen weights have become variables. */
+/** A case in training: its frozen weights become variables. */
 export class ModelTraining {
   #tf;
   #case;
@@ -97,7 +97,7 @@ export class ModelTraining {
     return this.#next === this.#case.steps.length;
   }
 
-  /** One step, as TensorFlow made it: { got, want, problem } of its loss. */
+  /** One step, compared with TensorFlow's: { got, want, problem } of its loss. */
   step() {
     const {
       feeds,

@@ -1,4 +1,4 @@
-// The types of the engine's exports: they agree with the built wasm, and refuse wrong calls.
+// The types of the engine's exports: they match the built wasm, and refuse wrong calls.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -68,7 +68,7 @@ function methodsIn(text) {
   ]);
 }
 
-/** Whether a type of abi.ts, a number or a pointer, is what the wasm has. */
+/** Whether a type of abi.ts, a number or a pointer, matches the wasm's. */
 function agrees(type, wasmType) {
   if (type === 'bigint') return wasmType === 'i64';
   return wasmType === 'i32' || (type === 'number' && wasmType.startsWith('f'));

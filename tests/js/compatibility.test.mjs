@@ -1,4 +1,4 @@
-// tf.checkCompatibility: everything that a GraphDef needs and is not here, in one report.
+// tf.checkCompatibility: everything that a GraphDef needs and that is missing, in one report.
 import assert from 'node:assert/strict';
 import { engine, withGraph } from './engine.mjs';
 

@@ -1,4 +1,4 @@
-// What consoles show: a line for each object, and nothing of its inside.
+// Console output: one line for each object, without its internals.
 import assert from 'node:assert/strict';
 import { Tensor } from '../../npm/dist/index.js';
 import { engine, isPage, withGraph } from './engine.mjs';

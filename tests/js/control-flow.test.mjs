@@ -538,7 +538,7 @@ describe('graph.whileLoop', () => {
   it('differentiates inside of a body, and keeps what it is when it is saved', () =>
     withGraph(tf, async (g, session) => {
       const start = g.placeholder('float64', [], { name: 'start' });
-      /* Newton's way to a root of x^3 - 2. */
+      /* Newton's method for a root of x^3 - 2. */
       const [, root] = g.whileLoop(
         (i) => g.less(i, 30),
         (i, x) => {
@@ -642,8 +642,8 @@ describe('graph.whileLoop', () => {
     }));
 });
 
-// Each value is multiplied by 2 or 1/2 at random, so that dy/dx must be the product of the factors of the
-// same run, exactly.
+// Each value is multiplied by 2 or 1/2 at random, so dy/dx must be exactly the product of the factors of the
+// same run.
 describe('random numbers in branches and loops', () => {
   let tf;
   before(async () => (tf = await engine()));

@@ -1,4 +1,4 @@
-// What the specs share: the engine, and ways to look at it.
+// Shared by the specs: the engine, and helpers.
 import { detectFeatures, init } from '../../npm/dist/index.js';
 
 export const isPage = typeof window === 'object';
@@ -30,7 +30,7 @@ export async function withGraph(tf, body) {
 }
 
 /**
- * True when two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected
+ * True if two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected
  * number.
  */
 export function isClose(got, expected, tolerance = 1e-6) {

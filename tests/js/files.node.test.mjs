@@ -82,7 +82,7 @@ describe('files of a folder, in Node', () => {
   const CHANGES = ['writeSync', 'fsyncSync', 'closeSync', 'renameSync', 'linkSync', 'unlinkSync'];
 
   /**
-   * Makes the `at`-th call of such a function fail; with `crash`, all behind it too. `restore` puts them back
+   * Makes the `at`-th call of such a function fail; with `crash`, all later ones too. `restore` undoes that
    * and counts the calls.
    */
   function failAt(at, code, crash = false) {
@@ -196,7 +196,7 @@ describe('files of a folder, in Node', () => {
       assert.deepEqual(drafts().sort(), [names.living, names.foreign, names.other].sort());
     });
 
-    /** What the engine calls this process, from the name of a draft that it writes. */
+    /** The engine's name for this process, from the name of a draft that it writes. */
     function draftNameOfThisProcess() {
       const rename = fs.renameSync;
       let name;

@@ -17,7 +17,7 @@ describe('what nobody holds on to', () => {
     tf = await engine();
   });
 
-  /** Collects until none of those that tf.memory() counts under `kinds` is left. */
+  /** Collects garbage until no objects remain that tf.memory() counts under `kinds`. */
   const settle = async (kinds) => {
     const open = () => kinds.reduce((sum, kind) => sum + tf.memory()[kind], 0);
     for (let i = 0; i < 100 && open() > 0; i++) {

@@ -1,4 +1,4 @@
-// examples/fine-tune.mjs, as a user calls it.
+// examples/fine-tune.mjs, run as a user runs it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -6,7 +6,7 @@ describe('tf.freeze', () => {
   let tf;
   before(async () => (tf = await engine()));
 
-  /** y = x * w + 1, after w was changed to [3, 4]; a loss and training beside it. */
+  /** y = x * w + 1, after w was changed to [3, 4]; with a loss and training. */
   const withModel = (body) =>
     withGraph(tf, async (g, session) => {
       const x = g.placeholder('float32', [2], { name: 'x' });

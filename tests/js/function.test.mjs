@@ -145,7 +145,7 @@ Parts(x:float, p:bool) -> (c:float, z:float, x:float) {
     refused({ nodes: undefined }, /nodes must be an array/);
     refused({ args: ['x float'] }, /Input\("x float"\)/);
     refused({ name: 'a\0b' }, /NUL/);
-    // What inputs of `create` mean is only seen when it is used.
+    // Invalid inputs of `create` are only detected when it is used.
     const open = {
       name: 'F',
       inputs: [],

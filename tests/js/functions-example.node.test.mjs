@@ -1,4 +1,4 @@
-// examples/functions.mjs, as a user calls it.
+// examples/functions.mjs, run as a user runs it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

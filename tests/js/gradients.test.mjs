@@ -177,17 +177,15 @@ describe('checkGradients', () => {
   it('measures how wrong a gradient is', () =>
     withGraph(tf, async (g) => {
       const x = g.placeholder('float64', [2]);
-      /* x * x, of which the gradient knows one half: 3 instead of 6, and 0.25 instead of 0.5. */
+      /* x * x, of which the gradient knows only one half: 3 instead of 6, and 0.25 instead of 0.5. */
       const { maxError } = await checkGradients(tf, g, g.mul(x, g.stopGradient(x)), x, { value: [0.25, 3] });
       assert.ok(isClose([maxError], [0.5], 1e-8), `error ${maxError}`);
-      /* At x = 1 the value jumps, which the gradient, 1 everywhere, does not know. */
+      /* At x = 1 the value jumps, which the gradient, 1 everywhere, does not show. */
       const step = g.cast(g.greater(x, 1), { dstT: 'float64' });
       const jump = await checkGradients(tf, g, g.add(x, step), x, { value: [1, 3], step: 2 ** -10 });
       assert.ok(isClose([jump.maxError], [512 / 513], 1e-8), `error ${jump.maxError}`);
-      /*
-       * The value of s (2 x - s) for s = stopGradient(x) is x^2, its gradient 2 s is right, the gradient of
-       * that is not.
-       */
+      /* The value of s (2 x - s) for s = stopGradient(x) is x^2, its gradient 2 s is correct, but the
+       * gradient of that is not. */
       const s = g.stopGradient(x);
       const once = g.mul(s, g.sub(g.mul(x, 2), s));
       assert.ok((await checkGradients(tf, g, once, x)).maxError < 1e-8);

@@ -1,4 +1,4 @@
-// examples/graph-import.mjs, as a user calls it.
+// examples/graph-import.mjs, run as a user runs it.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

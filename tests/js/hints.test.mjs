@@ -1,4 +1,4 @@
-// What messages add to TensorFlow's words: the names that were meant, and how variables get their values.
+// The hints after TensorFlow's messages: suggested names, and how variables get their values.
 import assert from 'node:assert/strict';
 import { inferShapes } from '../../npm/dist/testing.js';
 import { engine, withGraph } from './engine.mjs';

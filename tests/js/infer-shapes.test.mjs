@@ -7,7 +7,7 @@ import { engine, readText } from './engine.mjs';
 const FACTS = 'tests/data/shape-facts.jsonl';
 
 const shapeAttr = (sizes) => sizes && sizes.map((size) => (size < 0 ? null : size));
-/** { "list": { "i": [1, 2] } } as the value that it is. */
+/** Converts { "list": { "i": [1, 2] } } to a plain value. */
 function attrOf(value) {
   const [[kind, content]] = Object.entries(value);
   if (kind === 'list')
@@ -160,12 +160,10 @@ describe('inferShapes', () => {
       graph_def_version: graphDefVersion,
     } of facts) {
       const def = known.get(op);
-      /* What resources refer to cannot be said here; loose records are about nodes that could not be. */
+      /* Handle data cannot be given here; loose records are about nodes that cannot exist. */
       if (!def || handles || loose || (out === undefined && error === undefined)) continue;
-      /*
-       * Attrs that are newer than our definition of the op may be left out where they say what an old node
-       * means.
-       */
+      /* Attrs that are newer than our definition of the op may be omitted if they have the value that old
+       * nodes imply. */
       const lacking = newAttrs.filter((name) => !def.attr.some((attr) => attr.name === name));
       if (lacking.some((name) => ![true, 1, 'DT_INT32'].includes(attrOf(attrs[name])))) continue;
       const given = Object.entries(attrs).filter(([name]) => !lacking.includes(name));

@@ -1,4 +1,4 @@
-// A graph of a million nodes: in a process of its own, so that nothing else has made the memory grow.
+// A graph of a million nodes: in a separate process, so that nothing else has grown the memory.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -5,7 +5,7 @@ describe('memory', () => {
   let tf;
   before(async () => (tf = await engine()));
 
-  /** What is in use now; allocations only ever grow. */
+  /** The current use; allocations only grow. */
   const used = () => ({ ...tf.memory(), allocations: 0 });
 
   /** Builds, trains, exports, fails, and frees. */

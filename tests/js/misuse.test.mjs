@@ -1,6 +1,5 @@
-// Wrong arguments: every public function, every argument of it, every kind of wrong value. What comes of it
-// is an error of the package (or a TypeError that says what to write), the memory is as before, and the
-// engine goes on.
+// Wrong arguments: every public function, every argument, every kind of wrong value. The result is an error
+// of the package (or a TypeError with advice), the memory is unchanged, and the engine still works.
 import assert from 'node:assert/strict';
 import * as tfcore from '../../npm/dist/index.js';
 import { checkGradients, inferShapes } from '../../npm/dist/testing.js';
@@ -8,7 +7,7 @@ import { engine } from './engine.mjs';
 
 const { TFError, Tensor } = tfcore;
 
-/** What a value of the caller's throws is the caller's, and comes through. */
+/** Errors thrown by the caller's values are passed on. */
 class OwnError extends Error {}
 
 function detached(view) {
@@ -33,10 +32,7 @@ const cyclic = () => {
   return list;
 };
 
-/**
- * Values by what they are; each is made anew, for a call may change it. `other` is what stands ready in other
- * graphs.
- */
+/** Values by their kind; each is made anew, because a call may change it. `other` belongs to other graphs. */
 const wrongValues = (other) => ({
   null: () => null,
   undefined: () => undefined,
@@ -115,13 +111,13 @@ const wrongValues = (other) => ({
   'a record of wrong things': () => ({ x: Symbol('s'), name: 5, attrs: 7, controlInputs: 'x' }),
 });
 
-/** Errors from the inside of the package. */
+/** Internal errors of the package. */
 const INSIDE =
   /Cannot (read|convert|destructure|set|mix)|is not (a function|iterable|an object|a constructor|extensible)|undefined \(|properties of|^\w+ is not defined|Invalid array length|Maximum call stack|unreachable|memory access|null function|table index|reflect/i;
 
 const FUNCTION = 'Twice(x:float) -> (y:float) {\n  y = Add[T=float](x, x)\n  return y = y:z:0\n}';
 
-/** What is there to be called with. */
+/** The objects to call. */
 function world(tf) {
   const g = new tf.Graph();
   const x = g.placeholder('float32', [2], { name: 'x' });
@@ -151,7 +147,7 @@ async function leave({ g, session, body }) {
   g.dispose();
 }
 
-/** Each call: the class and its method or a name, how it is made, and arguments that are right. */
+/** Each call: the class and its method or a name, its construction, and valid arguments. */
 const calls = [
   ['tf.tensor', ({ tf }) => tf.tensor, () => [[1, 2], [2], 'float32']],
   ['tf.freeze', ({ tf }) => tf.freeze, ({ session, y }) => [session, [y]]],
@@ -354,7 +350,7 @@ const calls = [
   ['init', () => tfcore.init, () => [{ threads: 1 }]],
 ];
 
-/** Options: the call, and the names of what it may be told. */
+/** Options: the call, and the names of its options. */
 const options = [
   ['Graph.constant', ['name', 'controlInputs', 'device', 'dtype', 'shape']],
   ['Graph.placeholder', ['name', 'controlInputs', 'device']],
@@ -427,7 +423,7 @@ describe('wrong arguments', function () {
     wrong = wrongValues(other);
   });
 
-  /** Calls; what is thrown has to be of the right kind. */
+  /** Calls; the thrown errors must have the right class. */
   async function attempt(call, args, what) {
     try {
       await call(...args);
@@ -442,7 +438,7 @@ describe('wrong arguments', function () {
 
   const find = (name) => calls.find(([known]) => known === name);
 
-  /** Every use of `uses(world)` in a world of its own; afterwards the memory is what it was. */
+  /** Every use of `uses(world)` in a new world; afterwards the memory is unchanged. */
   async function everywhere(uses) {
     const round = async () => {
       for (const use of uses) {
@@ -587,7 +583,7 @@ describe('wrong arguments', function () {
 
   it('include `this`: a method that was taken off its object says how it is called', async () => {
     const here = world(tf);
-    /* The package calls them itself, too often for a look at their receiver; they stand in no declaration. */
+    /* The package calls them itself, too often to check their receiver; they are not in the declarations. */
     const internal = [
       'checkUsable',
       'adopt',

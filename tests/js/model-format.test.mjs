@@ -1,4 +1,4 @@
-// Files that are given by mistake: what the message calls them, and what it says to do.
+// Files given by mistake: their names in messages, and the advice.
 import assert from 'node:assert/strict';
 import { engine, withGraph } from './engine.mjs';
 

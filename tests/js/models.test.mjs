@@ -1,4 +1,4 @@
-// Whole models that TensorFlow wrote: they answer, differentiate and train as they do there.
+// Whole models from TensorFlow: their results, gradients and training equal TensorFlow's.
 import assert from 'node:assert/strict';
 import { largestDifference } from '../../examples/models/golden.mjs';
 import { parseFeed, startingText } from '../../examples/models/feeds.mjs';

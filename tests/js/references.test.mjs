@@ -1,4 +1,4 @@
-// Reference variables: what graphs of TensorFlow 1.x keep their state in.
+// Reference variables, which hold the state of TensorFlow 1.x graphs.
 import assert from 'node:assert/strict';
 import { difference } from '../../examples/models/golden.mjs';
 import { engine, withGraph } from './engine.mjs';

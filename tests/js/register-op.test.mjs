@@ -11,7 +11,7 @@ import {
 import { checkGradients } from '../../npm/dist/testing.js';
 import { engine, hostVariants, withGraph } from './engine.mjs';
 
-/** Ops stay registered: every test takes a name of its own. */
+/** Ops stay registered, so every test uses a new name. */
 let count = 0;
 const newName = () => `TestOp${++count}`;
 
@@ -44,7 +44,7 @@ describe('tf.registerOp', () => {
     tf.registerOp({ name, ...spec });
     return name;
   };
-  /** Registers, builds a node of the op with these inputs, and gives its outputs' shapes. */
+  /** Registers an op, builds a node with these inputs, and returns its outputs' shapes. */
   const shapesOf = (spec, makeInputs, attrs = {}) => {
     const name = registered(spec);
     const g = new tf.Graph();
@@ -269,7 +269,7 @@ describe('tf.registerOp', () => {
         kernel: ([x]) => [(runs++, x)],
       });
       const size = g.op(sizes, [g.constant([2, 3], { dtype: 'int32' })]).output(0);
-      /* The shape function of Fill asks for the value: the kernel runs while a graph is built. */
+      /* The shape function of Fill requests the value, so the kernel runs while a graph is built. */
       assert.deepEqual(g.fill(size, 1).shape, [2, 3]);
       const before = runs;
       for (let i = 0; i < 3; i++) assert.deepEqual((await session.run(g.output(size.name))).array(), [2, 3]);

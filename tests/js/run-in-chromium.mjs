@@ -11,7 +11,7 @@ import { demoTests } from './page/demo-tests.mjs';
 
 const here = path.join(root, 'tests/js');
 
-/** The package stays as it ships, outside of the bundle: it finds its wasm beside itself. */
+/** The package is not bundled: it finds its wasm next to itself. */
 const packageFromServer = {
   name: 'package-from-server',
   setup(builder) {
@@ -52,7 +52,7 @@ async function runSpecs(browser, address) {
   return handle.jsonValue();
 }
 
-/** Runs [name, test] pairs, each in a browser context of its own. */
+/** Runs [name, test] pairs, each in a new browser context. */
 async function runTests(tests, browser, address) {
   const total = { passed: 0, failed: 0 };
   for (const [name, test] of tests) {

@@ -1,5 +1,4 @@
-// Steps that take long: they give way to the event loop, have deadlines, can be aborted, and end with their
-// session.
+// Long steps: they yield to the event loop, have deadlines, can be aborted, and end with their session.
 import assert from 'node:assert/strict';
 import { CancelledError, DeadlineExceededError, InvalidArgumentError } from '../../npm/dist/index.js';
 import { engine, withGraph } from './engine.mjs';
@@ -12,7 +11,7 @@ describe('steps that take long', () => {
     tf = await engine();
   });
 
-  /** A loop that ends when it is fed 0 rounds or more, and never when it is fed -1. */
+  /** A loop that ends when it is fed at least 0 iterations, and never when it is fed -1. */
   const withLoop = (body) =>
     withGraph(tf, (g, session) => {
       const n = g.placeholder('int32', []);

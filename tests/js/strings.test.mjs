@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { InvalidArgumentError, Tensor } from '../../npm/dist/index.js';
 import { engine, withGraph } from './engine.mjs';
 
-/**
- * Lengths on both sides of the 22 bytes that lie inside an element, text beyond ASCII, a NUL, a byte order
- * mark.
- */
+/** Lengths around the 22 bytes that fit inline, text beyond ASCII, a NUL, a byte order mark. */
 const TEXTS = [
   '',
   'a',

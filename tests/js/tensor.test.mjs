@@ -72,7 +72,7 @@ describe('tf.tensor', () => {
   });
 
   it('rounds numbers to half and bfloat16, to nearest and ties to even', () => {
-    /* Half: 11 bits, smallest 2^-24, 65520 and more are infinite; bfloat16: the upper half of a float32. */
+    /* Half: 11 bits, smallest 2^-24, 65520 and above are infinite; bfloat16: the upper half of a float32. */
     const halves = [
       [1, 0x3c00],
       [-2, 0xc000],

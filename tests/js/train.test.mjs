@@ -8,7 +8,7 @@ const STEPS = 5;
 
 /**
  * The path of minimising sum(scale * x^2) / 2, whose gradient is scale * x, by a rule: step(x, gradient, t)
- * gives the new x.
+ * returns the new x.
  */
 function path(step) {
   const x = [...START];
@@ -22,7 +22,7 @@ describe('variables and optimizers', () => {
   let tf;
   before(async () => (tf = await engine()));
 
-  /** Minimises the same with one of ours; `options` are those of minimize(). */
+  /** Minimises the same with our optimizer; `options` are those of minimize(). */
   const trained = (makeOptimizer) =>
     withGraph(tf, async (g, session) => {
       const x = g.variable(START, { dtype: 'float64' });

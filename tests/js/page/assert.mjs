@@ -1,5 +1,5 @@
-// The part of node:assert/strict that the specs use, for the page: run-in-chromium.mjs puts it in that
-// module's place.
+// The part of node:assert/strict that the specs use, for the page: run-in-chromium.mjs substitutes it for
+// that module.
 
 class AssertionError extends Error {
   name = 'AssertionError';
@@ -31,8 +31,8 @@ function same(a, b) {
 }
 
 /**
- * As node:assert checks the expectation of throws() and rejects(): a class, a pattern, a predicate, or wanted
- * properties.
+ * Checks the expectation of throws() and rejects() like node:assert: a class, a pattern, a predicate, or
+ * expected properties.
  */
 function expectError(error, expected, message) {
   if (expected === undefined) return;

@@ -1,5 +1,5 @@
-// The package as a web page gets it: bundled by esbuild, under a strict content security policy, without
-// isolation. In the form of demo-tests.mjs.
+// The package in a web page: bundled by esbuild, under a strict content security policy, without isolation.
+// In the form of demo-tests.mjs.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { build } from 'esbuild';

@@ -1,5 +1,5 @@
-// The demo pages, used as a visitor uses them: [name, async (context, address) => ...], where `context` is a
-// fresh browser context of playwright's.
+// The demo pages, used like a visitor does: [name, async (context, address) => ...], where `context` is a new
+// browser context of playwright.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 
@@ -7,7 +7,7 @@ const DIGITS = '/web/demo/digits/';
 const GRAPHS = '/web/demo/graphs/';
 const FUNCTIONS = '/web/demo/functions/';
 const MODELS = '/web/demo/models/';
-/** As a hand draws them, on a pad from 0 to 1: a list of strokes each. */
+/** Digits drawn by hand, on a pad from 0 to 1: a list of strokes each. */
 const DRAWN = {
   0: [
     [
@@ -71,7 +71,7 @@ const DRAWN = {
   ],
 };
 
-/** Opens a page; `errors` collects all that it logs as an error. */
+/** Opens a page; `errors` collects all logged errors. */
 async function open(context, url) {
   const page = await context.newPage();
   const errors = [];
