@@ -10,7 +10,7 @@ import type { WasmCallablePtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { Fetch, Fetched, Place, Request, feedTensor } from './request.js';
-import type { Prepared, Session } from './session.js';
+import type { Prepared, StepRunner } from './step-runner.js';
 
 export interface CallableOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -32,7 +32,7 @@ export class Callable<F extends Fetch = Fetch> {
 
   /** Made by `session.makeCallable(fetches, feeds)`. */
   constructor(
-    private readonly session: Session,
+    private readonly session: StepRunner,
     runtime: Runtime,
     fetches: F,
     feeds: readonly (Input | string)[],

@@ -7,7 +7,7 @@ import { STEP_OPTIONS, StepOptions, checkSignal, timeoutOf } from '../engine/ste
 import type { Ptr, TextPtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, feedTensor } from './request.js';
-import type { Prepared, Session } from './session.js';
+import type { Prepared, StepRunner } from './step-runner.js';
 
 export interface PartialRunOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -22,7 +22,7 @@ export class PartialRun {
 
   /** Made by `session.partialRun(fetches, feeds)`. */
   constructor(
-    private readonly session: Session,
+    private readonly session: StepRunner,
     runtime: Runtime,
     fetches: readonly (Input | string)[],
     feeds: readonly (Input | string)[],

@@ -15,6 +15,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { Callable, CallableOptions } from './callable.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Place, Request, feedEntries, feedTensor } from './request.js';
+import type { Prepared, StepRunner } from './step-runner.js';
 
 export interface RunOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -36,12 +37,6 @@ const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 
 
 const CLOSED = 'Session has been closed.';
 
-/** A prepared step, and the function that structures its values like the fetches. */
-export interface Prepared {
-  readonly step: SessionStep;
-  readonly answer: () => unknown;
-}
-
 /** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } as bytes: -1 takes ten of them. */
 const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
 
@@ -59,7 +54,7 @@ function withoutOptimizer({ wasm }: Runtime, open: (settings: SessionOptionsPtr)
   }
 }
 
-export class Session {
+export class Session implements StepRunner {
   readonly #runtime: Runtime;
   readonly #pointer: SessionPtr;
   #closed = false;
