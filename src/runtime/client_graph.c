@@ -40,6 +40,21 @@ bool client_graph_of_function(const FunctionBody *function, FunctionBody **body,
 
 /* --- checks of the signature --- */
 
+static const void *copy(Arena *arena, const void *items, int count, size_t size) {
+  void *copied = arena_calloc(arena, count, (int64_t)size);
+  if (copied && count > 0) memcpy(copied, items, (size_t)count * size);
+  return copied;
+}
+
+bool step_signature_copy(const StepSignature *from, Arena *arena, StepSignature *to, Status *status) {
+  *to = *from;
+  to->feeds = copy(arena, from->feeds, from->num_feeds, sizeof *from->feeds);
+  to->fetches = copy(arena, from->fetches, from->num_fetches, sizeof *from->fetches);
+  to->targets = copy(arena, from->targets, from->num_targets, sizeof(Node *));
+  to->connections = copy(arena, from->connections, from->num_connections, sizeof *from->connections);
+  return (to->feeds && to->fetches && to->targets && to->connections) || oom(status);
+}
+
 bool step_signature_check(const StepSignature *asked, const Graph *graph, Status *status) {
   for (int i = 0; i < asked->num_feeds; i++) TRY(graph_check_node(graph, asked->feeds[i].node, status));
   for (int i = 0; i < asked->num_fetches; i++) TRY(graph_check_node(graph, asked->fetches[i].node, status));

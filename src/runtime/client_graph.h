@@ -33,6 +33,9 @@ typedef struct StepSignature {
   bool any_shapes; /* feeds may have other shapes than the graph inferred */
 } StepSignature;
 
+/* A copy in the arena. */
+MUST_CHECK bool step_signature_copy(const StepSignature *from, Arena *arena, StepSignature *to,
+                                    Status *status);
 /* INVALID_ARGUMENT when one of its nodes is not (or no longer) of this graph. */
 MUST_CHECK bool step_signature_check(const StepSignature *signature, const Graph *graph, Status *status);
 

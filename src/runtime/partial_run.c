@@ -33,8 +33,7 @@ struct PartialRun {
   FunctionBody *body; /* the private graph; its results read arguments once they have been computed */
   StepCache *cache;   /* of the private graph */
   PartialUnits units;
-  NodeOutput *feeds, *fetches; /* of the session's graph */
-  int num_feeds, num_fetches;
+  StepSignature setup; /* of the session's graph */
   bool *fed, *fetched;
   KeptValue *kept;
   int64_t num_kept, kept_capacity;
@@ -67,7 +66,8 @@ static void write_names(const NodeOutput *outputs, int count, StrBuf *out) {
 }
 
 /* What the setup asked for, and a number. */
-static bool write_handle(PartialRun *run, const StepSignature *signature, Status *status) {
+static bool write_handle(PartialRun *run, Status *status) {
+  const StepSignature *signature = &run->setup;
   StrBuf text = {0};
   write_names(signature->feeds, signature->num_feeds, &text);
   strbuf_append(&text, "->");
@@ -81,27 +81,18 @@ static bool write_handle(PartialRun *run, const StepSignature *signature, Status
   return ok && (run->handle || oom(status));
 }
 
-static NodeOutput *copy_outputs(Arena *arena, const NodeOutput *outputs, int count) {
-  NodeOutput *copy = arena_calloc(arena, count, sizeof *copy);
-  if (copy && count > 0) memcpy(copy, outputs, (size_t)count * sizeof *copy);
-  return copy;
-}
-
 static bool set_up(PartialRun *run, const StepSignature *signature, Status *status) {
   Session *session = run->session;
-  StepSignature asked = *signature;
-  asked.any_shapes = true;
-  run->num_feeds = signature->num_feeds;
-  run->num_fetches = signature->num_fetches;
-  run->feeds = copy_outputs(run->arena, signature->feeds, signature->num_feeds);
-  run->fetches = copy_outputs(run->arena, signature->fetches, signature->num_fetches);
+  TRY(step_signature_check(signature, session->graph, status));
+  TRY(step_signature_copy(signature, run->arena, &run->setup, status));
+  run->setup.any_shapes = true;
   run->fed = arena_calloc(run->arena, signature->num_feeds, sizeof *run->fed);
   run->fetched = arena_calloc(run->arena, signature->num_fetches, sizeof *run->fetched);
-  if (!run->feeds || !run->fetches || !run->fed || !run->fetched) return oom(status);
-  TRY(client_graph_of_step(session->graph, &asked, &run->body, status));
+  if (!run->fed || !run->fetched) return oom(status);
+  TRY(client_graph_of_step(session->graph, &run->setup, &run->body, status));
   run->cache = step_cache_new(run->body->graph, session->functions, session->kernels);
   return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
-         write_handle(run, signature, status);
+         write_handle(run, status);
 }
 
 bool session_setup_partial_run(Session *session, const StepSignature *signature, const char **handle,
@@ -149,7 +140,7 @@ static int position_of(NodeOutput output, const NodeOutput *outputs, int count) 
 static bool check_given(const PartialRun *run, Piece *piece, const NodeOutput *feeds, int num_feeds,
                         Status *status) {
   for (int i = 0; i < num_feeds; i++) {
-    int at = position_of(feeds[i], run->feeds, run->num_feeds);
+    int at = position_of(feeds[i], run->setup.feeds, run->setup.num_feeds);
     if (at < 0)
       return status_invalid(status, "The feed %s:%d was not specified in partial_run_setup.",
                             feeds[i].node->name, feeds[i].index);
@@ -164,7 +155,7 @@ static bool check_given(const PartialRun *run, Piece *piece, const NodeOutput *f
 static bool check_asked(const PartialRun *run, Piece *piece, const NodeOutput *fetches, int num_fetches,
                         Status *status) {
   for (int i = 0; i < num_fetches; i++) {
-    int at = position_of(fetches[i], run->fetches, run->num_fetches);
+    int at = position_of(fetches[i], run->setup.fetches, run->setup.num_fetches);
     if (at < 0)
       return status_invalid(status, "The fetch %s:%d was not specified in partial_run_setup.",
                             fetches[i].node->name, fetches[i].index);
@@ -204,14 +195,14 @@ static void mark_waiting(const PartialRun *run, Piece *piece, int i, int64_t *qu
 static bool find_waiting(const PartialRun *run, Piece *piece, Status *status) {
   int64_t *queue = arena_calloc(piece->arena, graph_num_node_ids(run->body->graph), sizeof *queue);
   if (!queue) return oom(status);
-  for (int i = 0; i < run->num_feeds; i++) {
+  for (int i = 0; i < run->setup.num_feeds; i++) {
     if (run->fed[i] || piece->feeds[i]) continue;
     mark_waiting(run, piece, i, queue);
-    for (int k = 0; k < run->num_fetches; k++) {
+    for (int k = 0; k < run->setup.num_fetches; k++) {
       if (piece->fetches[k] && piece->waits_for[run->body->ret_nodes[k]->id])
         return status_invalid(status,
                               "Fetch %s:%d can't be computed from the feeds that have been fed so far.",
-                              run->feeds[i].node->name, run->feeds[i].index);
+                              run->setup.feeds[i].node->name, run->setup.feeds[i].index);
     }
   }
   return true;
@@ -345,14 +336,14 @@ static bool give(const PartialRun *run, int i, Tensor *value, Status *status) {
   for (int64_t k = 0; k < run->num_kept; k++) {
     if (run->kept[k].arg == source) return tensor_assign(value, &run->kept[k].value, status);
   }
-  return status_set(status, CODE_INTERNAL, "Fetch %s:%d was not computed", run->fetches[i].node->name,
-                    run->fetches[i].index);
+  return status_set(status, CODE_INTERNAL, "Fetch %s:%d was not computed", run->setup.fetches[i].node->name,
+                    run->setup.fetches[i].index);
 }
 
 bool partial_run_has_ended(const PartialRun *run) {
   bool all = true;
-  for (int i = 0; i < run->num_feeds; i++) all &= run->fed[i];
-  for (int i = 0; i < run->num_fetches; i++) all &= run->fetched[i];
+  for (int i = 0; i < run->setup.num_feeds; i++) all &= run->fed[i];
+  for (int i = 0; i < run->setup.num_fetches; i++) all &= run->fetched[i];
   return all;
 }
 
@@ -387,8 +378,8 @@ static bool new_piece(PartialRun *run, int num_fetches, Status *status) {
   Piece *piece = arena ? arena_calloc(arena, 1, sizeof *piece) : NULL;
   if (piece) {
     piece->arena = arena;
-    piece->feeds = arena_calloc(arena, run->num_feeds, sizeof *piece->feeds);
-    piece->fetches = arena_calloc(arena, run->num_fetches, sizeof *piece->fetches);
+    piece->feeds = arena_calloc(arena, run->setup.num_feeds, sizeof *piece->feeds);
+    piece->fetches = arena_calloc(arena, run->setup.num_fetches, sizeof *piece->fetches);
     piece->asked = arena_calloc(arena, num_fetches, sizeof *piece->asked);
     piece->waits_for = arena_calloc(arena, ids, sizeof *piece->waits_for);
     piece->runs = arena_calloc(arena, ids, sizeof *piece->runs);
@@ -413,10 +404,10 @@ static bool plan_piece(PartialRun *run, const StepSignature *asked, Status *stat
 static bool keep_feeds(PartialRun *run, const StepSignature *asked, const Tensor *const *values,
                        Status *status) {
   for (int i = 0; i < asked->num_feeds; i++) {
-    int at = position_of(asked->feeds[i], run->feeds, run->num_feeds);
+    int at = position_of(asked->feeds[i], run->setup.feeds, run->setup.num_feeds);
     TRY(keep(run, run->body->arg_nodes[at], values[i], status));
   }
-  for (int i = 0; i < run->num_feeds; i++) run->fed[i] |= run->piece->feeds[i];
+  for (int i = 0; i < run->setup.num_feeds; i++) run->fed[i] |= run->piece->feeds[i];
   return true;
 }
 

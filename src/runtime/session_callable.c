@@ -11,28 +11,18 @@ struct SessionCallable {
   const PreparedStep *prepared[2]; /* for shapes that the graph knows, and for others; NULL: not yet made */
 };
 
-static const void *copy(Arena *arena, const void *items, int count, size_t size) {
-  void *copied = arena_calloc(arena, count, size);
-  if (copied && count > 0) memcpy(copied, items, (size_t)count * size);
-  return copied;
-}
-
-static SessionCallable *new_callable(Session *session, const StepSignature *from) {
+static bool new_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
+                         Status *status) {
   Arena *arena = arena_new();
-  SessionCallable *callable = arena ? arena_calloc(arena, 1, sizeof *callable) : NULL;
-  if (!callable) {
-    arena_free(arena);
-    return NULL;
+  *callable = arena ? arena_calloc(arena, 1, sizeof **callable) : NULL;
+  if (*callable && step_signature_copy(signature, arena, &(*callable)->signature, status)) {
+    (*callable)->session = session;
+    (*callable)->arena = arena;
+    return true;
   }
-  *callable = (SessionCallable){.session = session, .arena = arena, .signature = *from};
-  StepSignature *to = &callable->signature;
-  to->feeds = copy(arena, from->feeds, from->num_feeds, sizeof *from->feeds);
-  to->fetches = copy(arena, from->fetches, from->num_fetches, sizeof *from->fetches);
-  to->targets = copy(arena, from->targets, from->num_targets, sizeof(Node *));
-  to->connections = copy(arena, from->connections, from->num_connections, sizeof *from->connections);
-  if (to->feeds && to->fetches && to->targets && to->connections) return callable;
   arena_free(arena);
-  return NULL;
+  *callable = NULL;
+  return status_oom(status, "a callable");
 }
 
 /* The session and the graph are locked. */
@@ -49,8 +39,7 @@ static bool prepare_call(SessionCallable *callable, bool any_shapes, const Prepa
 bool session_make_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
                            Status *status) {
   const PreparedStep *prepared;
-  *callable = new_callable(session, signature);
-  if (!*callable) return status_oom(status, "a callable");
+  TRY(new_callable(session, signature, callable, status));
   bool ok = session_lock(session, status);
   if (ok) {
     graph_lock(session->graph);

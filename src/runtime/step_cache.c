@@ -156,15 +156,6 @@ static void *keep(StepCache *cache, const void *items, int count, size_t size) {
   return copy;
 }
 
-static bool keep_signature(StepCache *cache, const StepSignature *from, StepSignature *to, Status *status) {
-  *to = *from;
-  to->feeds = keep(cache, from->feeds, from->num_feeds, sizeof *from->feeds);
-  to->fetches = keep(cache, from->fetches, from->num_fetches, sizeof *from->fetches);
-  to->targets = keep(cache, from->targets, from->num_targets, sizeof(Node *));
-  to->connections = keep(cache, from->connections, from->num_connections, sizeof *from->connections);
-  return (to->feeds && to->fetches && to->targets && to->connections) || oom(status);
-}
-
 static bool add_program(StepCache *cache, const StepSignature *sorted, CachedProgram **cached,
                         Status *status) {
   size_t key_size = write_key(sorted, cache->key);
@@ -172,7 +163,7 @@ static bool add_program(StepCache *cache, const StepSignature *sorted, CachedPro
   char *key = arena_strndup(cache->arena, (const char *)cache->key, key_size);
   *cached = arena_calloc(cache->arena, 1, sizeof **cached);
   bool ok = (key && *cached) || oom(status);
-  ok = ok && keep_signature(cache, sorted, &(*cached)->signature, status) &&
+  ok = ok && step_signature_copy(sorted, cache->arena, &(*cached)->signature, status) &&
        make_program(cache, sorted, &(*cached)->current, status);
   if (ok) {
     (*cached)->mutation_count = graph_mutation_count(cache->graph);
