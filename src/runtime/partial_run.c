@@ -33,7 +33,8 @@ struct PartialRun {
   FunctionBody *body; /* the private graph; its results read arguments once they have been computed */
   StepCache *cache;   /* of the private graph */
   PartialUnits units;
-  StepSignature setup; /* of the session's graph */
+  int64_t *control_ids; /* of the control results: nodes that have run are gone */
+  StepSignature setup;  /* of the session's graph */
   bool *fed, *fetched;
   KeptValue *kept;
   int64_t num_kept, kept_capacity;
@@ -90,6 +91,10 @@ static bool set_up(PartialRun *run, const StepSignature *signature, Status *stat
   run->fetched = arena_calloc(run->arena, signature->num_fetches, sizeof *run->fetched);
   if (!run->fed || !run->fetched) return oom(status);
   TRY(client_graph_of_step(session->graph, &run->setup, &run->body, status));
+  run->control_ids = arena_calloc(run->arena, run->body->num_control_rets, sizeof *run->control_ids);
+  if (!run->control_ids) return oom(status);
+  for (int i = 0; i < run->body->num_control_rets; i++)
+    run->control_ids[i] = run->body->control_ret_nodes[i]->id;
   run->cache = step_cache_new(run->body->graph, session->functions, session->kernels);
   return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
          write_handle(run, status);
@@ -227,11 +232,12 @@ static bool find_outputs(const PartialRun *run, Piece *piece, Status *status) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(run->body->graph); id++) {
     if (!piece->runs[id]) continue;
     Node *node = graph_node(run->body->graph, id);
+    int first = piece->num_outputs;
     for (int32_t e = 0; e < node->num_out_edges; e++) {
       const Edge *edge = node->out_edges[e];
       NodeOutput output = {node, edge->src_output};
       if (edge_is_control(edge) || !is_read_later(piece, edge) ||
-          position_of(output, piece->outputs, piece->num_outputs) >= 0)
+          position_of(output, piece->outputs + first, piece->num_outputs - first) >= 0)
         continue;
       if (piece->num_outputs == capacity) {
         NodeOutput *grown = arena_calloc(piece->arena, 2 * capacity + 8, sizeof *grown);
@@ -246,10 +252,8 @@ static bool find_outputs(const PartialRun *run, Piece *piece, Status *status) {
   return true;
 }
 
-static bool runs_for_its_own_sake(const PartialRun *run, const Piece *piece, const Node *node) {
-  for (int i = 0; i < run->body->num_control_rets; i++) {
-    if (run->body->control_ret_nodes[i] == node) return true;
-  }
+/* Whether a later piece waits for the node without reading it. */
+static bool is_awaited(const Piece *piece, const Node *node) {
   for (int32_t e = 0; e < node->num_out_edges; e++) {
     if (edge_is_control(node->out_edges[e]) && is_read_later(piece, node->out_edges[e])) return true;
   }
@@ -261,7 +265,7 @@ static bool make_signature(const PartialRun *run, Piece *piece, StepSignature *s
                            const Tensor ***values, Status *status) {
   int64_t ids = graph_num_node_ids(run->body->graph);
   NodeOutput *feeds = arena_calloc(piece->arena, run->num_kept, sizeof *feeds);
-  Node **targets = arena_calloc(piece->arena, ids, sizeof *targets);
+  Node **targets = arena_calloc(piece->arena, ids + run->body->num_control_rets, sizeof *targets);
   *values = arena_calloc(piece->arena, run->num_kept, sizeof **values);
   if (!feeds || !targets || !*values) return oom(status);
   *signature = (StepSignature){.feeds = feeds,
@@ -280,7 +284,11 @@ static bool make_signature(const PartialRun *run, Piece *piece, StepSignature *s
   }
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = piece->runs[id] ? graph_node(run->body->graph, id) : NULL;
-    if (node && runs_for_its_own_sake(run, piece, node)) targets[signature->num_targets++] = node;
+    if (node && is_awaited(piece, node)) targets[signature->num_targets++] = node;
+  }
+  for (int i = 0; i < run->body->num_control_rets; i++) {
+    Node *node = graph_node(run->body->graph, run->control_ids[i]);
+    if (node && piece->runs[node->id]) targets[signature->num_targets++] = node;
   }
   return true;
 }
