@@ -4,7 +4,7 @@ import numpy as np
 
 from writer import Tolerance, tf1
 
-NEAR = Tolerance(float64=dict(relative=1e-12), float32=dict(relative=2e-5))
+NEAR = Tolerance(float64=dict(relative=1e-12), float32=dict(to_largest=1e-5))
 
 
 def cases(golden):
@@ -103,7 +103,7 @@ def _loops(golden):
 
         def body(t, h):
             return t + 1, tf1.tanh(tf1.matmul(inputs[t], w) + tf1.matmul(h, u) + b)
-        start = tf1.zeros([2, 3], tf1.float64)
+        start = tf1.zeros([2, 3], inputs.dtype)
         return tf1.reduce_sum(tf1.square(tf1.while_loop(lambda t, h: t < steps, body, (0, start))[1]))
 
     def unused(x, z, n):
@@ -137,6 +137,8 @@ def _loops(golden):
     _record(golden, 'loop with an invariant of its own', invariant, [(0.5, 1.5, 3), (0.5, 1.5, 1)])
     _record(golden, 'power of matrices', lambda a, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf1.matmul(y, a)), (0, a))[1],
             [(golden.random.normal(size=(3, 3)), 3)])
+    inputs, *weights = [golden.random.normal(size=size).astype(np.float32) for size in [(5, 2, 4), (4, 3), (3, 3), 3]]
+    _record(golden, 'recurrent cell, float32', cell, [(inputs, *weights)])
     _record(golden, 'power, float32', lambda x, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (0, x))[1],
             [(np.float32(1.5), 3), (np.float32([1, 2, 3]).max(), 2)])
 
@@ -188,6 +190,7 @@ def _nested(golden):
 
     _record(golden, 'cond in loop', cond_in_loop, [(0.5, 4), (1.5, 1), (1.5, 0)])
     _record(golden, 'conds in loop', conds_in_loop, [(0.5, 5), (1.5, 4)])
+    _record(golden, 'cond in loop, float32', cond_in_loop, [(np.float32(0.5), 4), (np.float32(1.5), 1)])
     _record(golden, 'loop in cond', loop_in_cond, [(0.5, 3), (1.5, 3), (0.5, 0)])
     _record(golden, 'loop in loop', loop_in_loop, [(0.5, 0.75, 4), (1.5, 0.5, 1), (1.5, 0.5, 0)])
     _record(golden, 'three loops', three_loops, [(0.5, 3)])
