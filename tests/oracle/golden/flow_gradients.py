@@ -10,7 +10,7 @@ NEAR = Tolerance(float64=dict(relative=1e-12), float32=dict(to_largest=1e-5))
 def cases(golden):
     tf1.disable_control_flow_v2()
     tf1.disable_resource_variables()
-    for function in (_conditionals, _loops, _nested):
+    for function in (_conditionals, _loops, _nested, _programs):
         function(golden)
 
 
@@ -197,3 +197,47 @@ def _nested(golden):
     _record(golden, 'loop in cond in loop', loop_in_cond_in_loop, [(0.5, 5), (0.5, 1)])
     w, v = golden.random.normal(size=(2, 3, 3))
     _record(golden, 'weights in a branch of a loop', weights_in_branch, [(w, v, 4), (w, v, 1)])
+
+
+class _Program:
+    """A random program of nested conds and loops over scalars; all values stay small."""
+
+    def __init__(self, random):
+        self.random = random
+
+    def pick(self, values):
+        return values[self.random.integers(len(values))]
+
+    def simple(self, values):
+        a, b = self.pick(values), self.pick(values)
+        return [lambda: tf1.tanh(a * b), lambda: tf1.sin(a), lambda: a + tf1.tanh(b), lambda: a * 0.75, lambda: tf1.sin(a - b),
+                lambda: tf1.constant(self.random.uniform(-1, 1), tf1.float64)][self.random.integers(6)]()
+
+    def branch(self, values, depth):
+        a, b = self.pick(values), self.pick(values)
+        return tf1.cond(a < b + self.random.uniform(-1, 1), lambda: self.block(values, depth), lambda: self.block(values, depth))
+
+    def loop(self, values, depth):
+        rounds, count = self.random.integers(0, 4), self.random.integers(1, 3)
+        starts = [self.pick(values) for _ in range(count)]
+
+        def body(i, *variables):
+            inside = values + list(variables)
+            return (i + 1, *[self.block(inside, depth) for _ in variables])
+        _, *ends = tf1.while_loop(lambda i, *_: i < rounds, body, (0, *starts))
+        return sum(ends)
+
+    def block(self, values, depth):
+        values = list(values)
+        for _ in range(self.random.integers(1, 4)):
+            kind = self.random.integers(4) if depth > 0 else 0
+            make = self.branch if kind == 1 else self.loop if kind == 2 else None
+            values.append(make(values, depth - 1) if make else self.simple(values))
+        return tf1.identity(tf1.tanh(values[-1] + self.pick(values)))
+
+
+def _programs(golden):
+    for i in range(12):
+        program = _Program(golden.random)
+        feeds = [tuple(golden.random.uniform(-2, 2, 3)) for _ in range(2)]
+        _record(golden, f'random program {i}', lambda *xs: program.block(list(xs), 3) + sum(xs), feeds)
