@@ -10,7 +10,7 @@ NEAR = Tolerance(float64=dict(relative=1e-12), float32=dict(to_largest=1e-5))
 def cases(golden):
     tf1.disable_control_flow_v2()
     tf1.disable_resource_variables()
-    for function in (_conditionals, _loops, _nested, _programs):
+    for function in (_conditionals, _loops, _nested, _arrays, _programs):
         function(golden)
 
 
@@ -197,6 +197,41 @@ def _nested(golden):
     _record(golden, 'loop in cond in loop', loop_in_cond_in_loop, [(0.5, 5), (0.5, 1)])
     w, v = golden.random.normal(size=(2, 3, 3))
     _record(golden, 'weights in a branch of a loop', weights_in_branch, [(w, v, 4), (w, v, 1)])
+
+
+def _arrays(golden):
+    """Loops that read and write TensorArrays."""
+    random = golden.random
+
+    def mapped(x, z):
+        return tf1.map_fn(lambda row: tf1.sin(row) * tf1.reduce_sum(row) * z, x)
+
+    def scanned(x):
+        return tf1.scan(lambda sum, row: tf1.tanh(sum * row + row), x)
+
+    def folded(x, z):
+        return tf1.foldl(lambda sum, row: tf1.sin(sum) * row + z, x)
+
+    def recurrent(inputs, w, u):
+        """As dynamic_rnn does it: the rows of the inputs are read, the outputs are written, and the last state is used."""
+        steps, array = tf1.shape(inputs)[0], tf1.TensorArray
+        rows = array(tf1.float64, steps).unstack(inputs)
+
+        def body(t, h, outputs):
+            h = tf1.tanh(tf1.matmul(rows.read(t), w) + tf1.matmul(h, u))
+            return t + 1, h, outputs.write(t, h * h)
+        _, h, outputs = tf1.while_loop(lambda t, *_: t < steps, body, (0, tf1.zeros([2, 3], tf1.float64), array(tf1.float64, steps)))
+        return tf1.reduce_sum(outputs.stack() * tf1.sin(h))
+
+    def mapped_branches(x, z):
+        return tf1.map_fn(lambda v: tf1.cond(v < z, lambda: v * v * z, lambda: tf1.sin(v)), x)
+
+    x = random.normal(size=(4, 3))
+    _record(golden, 'map_fn', mapped, [(x, 0.5)])
+    _record(golden, 'scan', scanned, [(x,)])
+    _record(golden, 'foldl', folded, [(x, np.float64(0.5))])
+    _record(golden, 'dynamic_rnn by hand', recurrent, [(random.normal(size=(5, 2, 4)), random.normal(size=(4, 3)), random.normal(size=(3, 3)))])
+    _record(golden, 'cond in map_fn', mapped_branches, [(random.normal(size=6), 0.25)])
 
 
 class _Program:
