@@ -10,11 +10,11 @@ NEAR = Tolerance(float64=dict(relative=1e-12), float32=dict(to_largest=1e-5))
 def cases(golden):
     tf1.disable_control_flow_v2()
     tf1.disable_resource_variables()
-    for function in (_conditionals, _loops, _nested, _arrays, _programs):
+    for function in (_conditionals, _loops, _nested, _programs):
         function(golden)
 
 
-def _record(golden, name, build, feeds):
+def record(golden, name, build, feeds):
     """`build` makes y of placeholders for the first set of feeds; each set is a step, with a random gradient of y."""
     with golden.graph(name) as case:
         feeds = [[np.int32(value) if isinstance(value, int) and value is not True and value is not False else np.asarray(value) for value in step]
@@ -66,17 +66,17 @@ def _conditionals(golden):
                         default=lambda: tf1.exp(x), exclusive=False)
 
     pairs = [(0.5, 2.0), (2.0, 0.5), (0.25, 0.5), (3.0, 4.0)]
-    _record(golden, 'cond', simple, pairs)
-    _record(golden, 'cond, each branch reads another value', one_side, pairs)
-    _record(golden, 'cond with a constant branch', constant, [(0.5,), (2.0,)])
+    record(golden, 'cond', simple, pairs)
+    record(golden, 'cond, each branch reads another value', one_side, pairs)
+    record(golden, 'cond with a constant branch', constant, [(0.5,), (2.0,)])
     a, b = golden.random.normal(size=(2, 3, 3))
-    _record(golden, 'cond of matrix products', matrices, [(True, a, b), (False, a, b)])
-    _record(golden, 'cond with two results', several, pairs)
-    _record(golden, 'cond in cond', nested, pairs)
-    _record(golden, 'cond after cond', chained, pairs)
+    record(golden, 'cond of matrix products', matrices, [(True, a, b), (False, a, b)])
+    record(golden, 'cond with two results', several, pairs)
+    record(golden, 'cond in cond', nested, pairs)
+    record(golden, 'cond after cond', chained, pairs)
     x, z = golden.random.normal(size=(2, 3)), golden.random.normal(size=3)
-    _record(golden, 'cond that broadcasts', broadcast, [(True, x, z), (False, x, z)])
-    _record(golden, 'case', case, [(0, 1.5), (1, 1.5), (2, 1.5), (7, 1.5)])
+    record(golden, 'cond that broadcasts', broadcast, [(True, x, z), (False, x, z)])
+    record(golden, 'case', case, [(0, 1.5), (1, 1.5), (2, 1.5), (7, 1.5)])
 
 
 def _loops(golden):
@@ -125,21 +125,21 @@ def _loops(golden):
         return tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * tf1.exp(-x * z) + x), (0, x))[1]
 
     counts = [(1.5, 3), (0.75, 0), (1.25, 1), (-0.5, 6)]
-    _record(golden, 'power', power, counts)
-    _record(golden, 'loop with four variables', several, [(0.5, 0.75, 4), (1.5, -0.5, 1), (0.5, 2.0, 0)])
-    _record(golden, 'loop until a bound', until, [(2.0,), (1.5,), (200.0,)])
-    _record(golden, 'loop with a counter of floats', floats, [(0.5, 0.75), (1.5, 2.0)])
+    record(golden, 'power', power, counts)
+    record(golden, 'loop with four variables', several, [(0.5, 0.75, 4), (1.5, -0.5, 1), (0.5, 2.0, 0)])
+    record(golden, 'loop until a bound', until, [(2.0,), (1.5,), (200.0,)])
+    record(golden, 'loop with a counter of floats', floats, [(0.5, 0.75), (1.5, 2.0)])
     inputs = golden.random.normal(size=(5, 2, 4))
-    _record(golden, 'recurrent cell', cell, [(inputs, golden.random.normal(size=(4, 3)), golden.random.normal(size=(3, 3)), golden.random.normal(size=3))])
-    _record(golden, 'loop with what is not read', unused, [(0.5, 0.75, 3), (0.5, 0.75, 0)])
-    _record(golden, 'loop whose value grows', growing, [(0.5, 3), (0.5, 0)])
-    _record(golden, 'loop after loop', two, [(0.5, 3), (1.5, 1)])
-    _record(golden, 'loop with an invariant of its own', invariant, [(0.5, 1.5, 3), (0.5, 1.5, 1)])
-    _record(golden, 'power of matrices', lambda a, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf1.matmul(y, a)), (0, a))[1],
+    record(golden, 'recurrent cell', cell, [(inputs, golden.random.normal(size=(4, 3)), golden.random.normal(size=(3, 3)), golden.random.normal(size=3))])
+    record(golden, 'loop with what is not read', unused, [(0.5, 0.75, 3), (0.5, 0.75, 0)])
+    record(golden, 'loop whose value grows', growing, [(0.5, 3), (0.5, 0)])
+    record(golden, 'loop after loop', two, [(0.5, 3), (1.5, 1)])
+    record(golden, 'loop with an invariant of its own', invariant, [(0.5, 1.5, 3), (0.5, 1.5, 1)])
+    record(golden, 'power of matrices', lambda a, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf1.matmul(y, a)), (0, a))[1],
             [(golden.random.normal(size=(3, 3)), 3)])
     inputs, *weights = [golden.random.normal(size=size).astype(np.float32) for size in [(5, 2, 4), (4, 3), (3, 3), 3]]
-    _record(golden, 'recurrent cell, float32', cell, [(inputs, *weights)])
-    _record(golden, 'power, float32', lambda x, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (0, x))[1],
+    record(golden, 'recurrent cell, float32', cell, [(inputs, *weights)])
+    record(golden, 'power, float32', lambda x, n: tf1.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * x), (0, x))[1],
             [(np.float32(1.5), 3), (np.float32([1, 2, 3]).max(), 2)])
 
 
@@ -188,50 +188,15 @@ def _nested(golden):
             return i + 1, tf1.cond(i < 2, lambda: tf1.tanh(tf1.matmul(h, w)), lambda: h + v)
         return tf1.while_loop(lambda i, h: i < n, body, (0, v))[1]
 
-    _record(golden, 'cond in loop', cond_in_loop, [(0.5, 4), (1.5, 1), (1.5, 0)])
-    _record(golden, 'conds in loop', conds_in_loop, [(0.5, 5), (1.5, 4)])
-    _record(golden, 'cond in loop, float32', cond_in_loop, [(np.float32(0.5), 4), (np.float32(1.5), 1)])
-    _record(golden, 'loop in cond', loop_in_cond, [(0.5, 3), (1.5, 3), (0.5, 0)])
-    _record(golden, 'loop in loop', loop_in_loop, [(0.5, 0.75, 4), (1.5, 0.5, 1), (1.5, 0.5, 0)])
-    _record(golden, 'three loops', three_loops, [(0.5, 3)])
-    _record(golden, 'loop in cond in loop', loop_in_cond_in_loop, [(0.5, 5), (0.5, 1)])
+    record(golden, 'cond in loop', cond_in_loop, [(0.5, 4), (1.5, 1), (1.5, 0)])
+    record(golden, 'conds in loop', conds_in_loop, [(0.5, 5), (1.5, 4)])
+    record(golden, 'cond in loop, float32', cond_in_loop, [(np.float32(0.5), 4), (np.float32(1.5), 1)])
+    record(golden, 'loop in cond', loop_in_cond, [(0.5, 3), (1.5, 3), (0.5, 0)])
+    record(golden, 'loop in loop', loop_in_loop, [(0.5, 0.75, 4), (1.5, 0.5, 1), (1.5, 0.5, 0)])
+    record(golden, 'three loops', three_loops, [(0.5, 3)])
+    record(golden, 'loop in cond in loop', loop_in_cond_in_loop, [(0.5, 5), (0.5, 1)])
     w, v = golden.random.normal(size=(2, 3, 3))
-    _record(golden, 'weights in a branch of a loop', weights_in_branch, [(w, v, 4), (w, v, 1)])
-
-
-def _arrays(golden):
-    """Loops that read and write TensorArrays."""
-    random = golden.random
-
-    def mapped(x, z):
-        return tf1.map_fn(lambda row: tf1.sin(row) * tf1.reduce_sum(row) * z, x)
-
-    def scanned(x):
-        return tf1.scan(lambda sum, row: tf1.tanh(sum * row + row), x)
-
-    def folded(x, z):
-        return tf1.foldl(lambda sum, row: tf1.sin(sum) * row + z, x)
-
-    def recurrent(inputs, w, u):
-        """As dynamic_rnn does it: the rows of the inputs are read, the outputs are written, and the last state is used."""
-        steps, array = tf1.shape(inputs)[0], tf1.TensorArray
-        rows = array(tf1.float64, steps).unstack(inputs)
-
-        def body(t, h, outputs):
-            h = tf1.tanh(tf1.matmul(rows.read(t), w) + tf1.matmul(h, u))
-            return t + 1, h, outputs.write(t, h * h)
-        _, h, outputs = tf1.while_loop(lambda t, *_: t < steps, body, (0, tf1.zeros([2, 3], tf1.float64), array(tf1.float64, steps)))
-        return tf1.reduce_sum(outputs.stack() * tf1.sin(h))
-
-    def mapped_branches(x, z):
-        return tf1.map_fn(lambda v: tf1.cond(v < z, lambda: v * v * z, lambda: tf1.sin(v)), x)
-
-    x = random.normal(size=(4, 3))
-    _record(golden, 'map_fn', mapped, [(x, 0.5)])
-    _record(golden, 'scan', scanned, [(x,)])
-    _record(golden, 'foldl', folded, [(x, np.float64(0.5))])
-    _record(golden, 'dynamic_rnn by hand', recurrent, [(random.normal(size=(5, 2, 4)), random.normal(size=(4, 3)), random.normal(size=(3, 3)))])
-    _record(golden, 'cond in map_fn', mapped_branches, [(random.normal(size=6), 0.25)])
+    record(golden, 'weights in a branch of a loop', weights_in_branch, [(w, v, 4), (w, v, 1)])
 
 
 class _Program:
@@ -275,4 +240,4 @@ def _programs(golden):
     for i in range(12):
         program = _Program(golden.random)
         feeds = [tuple(golden.random.uniform(-2, 2, 3)) for _ in range(2)]
-        _record(golden, f'random program {i}', lambda *xs: program.block(list(xs), 3) + sum(xs), feeds)
+        record(golden, f'random program {i}', lambda *xs: program.block(list(xs), 3) + sum(xs), feeds)
