@@ -78,8 +78,14 @@ bool gradient_is_given(const GradientLibrary *library, const NodeDef *node) {
   return custom_gradient(library, name) || graph_find_function(library->functions, name);
 }
 
+/* An array of gradients has no array of gradients itself: a derivative through it would be wrong, not zero.
+ */
+static bool is_array_of_gradients(const NodeDef *node) {
+  return strncmp(node->op, "TensorArrayGrad", strlen("TensorArrayGrad")) == 0;
+}
+
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
-  if (gradient_is_given(library, node)) return false;
+  if (gradient_is_given(library, node) || is_array_of_gradients(node)) return false;
   return op->registration && op->registration->gradient == NO_GRADIENT;
 }
 
@@ -107,6 +113,11 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   const OpRegistration *registration = query->op->registration;
   if (!registration || registration->gradient == FUNCTIONAL_GRADIENT)
     return no_gradient_defined(node, status);
+  if (is_array_of_gradients(node)) {
+    status_set(status, CODE_UNIMPLEMENTED, "Second derivatives through TensorArrays are not known (op: %s)",
+               node->op);
+    return node->name[0] == 0 ? false : node_attach(node->name, status);
+  }
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
   StrBuf text = {0};

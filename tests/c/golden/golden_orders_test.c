@@ -146,3 +146,19 @@ TEST(higher_derivatives_through_control_flow_are_those_of_lower_ones) {
   }
   tfcore__golden_file__free_unpacked(file, NULL);
 }
+
+TEST(second_derivatives_through_arrays_are_refused) {
+  Tfcore__GoldenFile *file = golden_file_read("array_gradients", NULL);
+  if (!file) return;
+  Orders o = {0};
+  GradientStops none = {NULL, 0};
+  if (replay_begin(&o.replay, file->cases[0], false) && replay_import(&o.replay) &&
+      replay_add_gradients(&o.replay)) {
+    TF_Output x = named(&o, file->cases[0]->gradients->xs[0]), dx;
+    add_gradients_to(o.replay.graph, NULL, o.replay.dx, 1, &x, 1, NULL, &none, &dx, o.replay.status);
+    CHECK_TF_ERROR(o.replay.status, TF_UNIMPLEMENTED,
+                   "Second derivatives through TensorArrays are not known");
+  }
+  replay_end(&o.replay);
+  tfcore__golden_file__free_unpacked(file, NULL);
+}
