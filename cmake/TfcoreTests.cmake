@@ -51,7 +51,7 @@ function(tfcore_test target)
   set_tests_properties(${target} PROPERTIES TIMEOUT 600)
 endfunction()
 
-set(modules base simd blas proto tensor checkpoint op graph function gradient optimizer runtime ops c_api)
+set(modules base simd blas proto tensor checkpoint op device graph function placement gradient optimizer runtime ops c_api)
 set(modules_below_op base simd blas proto tensor checkpoint)
 set(modules_with_ops optimizer runtime ops c_api)
 foreach(module IN LISTS modules)

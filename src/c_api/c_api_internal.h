@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "device/device.h"
 #include "graph/graph.h"
 #include "runtime/partial_run.h"
 #include "runtime/session.h"
@@ -34,6 +35,7 @@ struct TF_Graph {
 struct TF_Session {
   Session *session;
   TF_Graph *graph;
+  DeviceSet *devices;
 };
 
 /* A function outside of any graph. */

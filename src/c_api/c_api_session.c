@@ -3,23 +3,36 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
-#include "op/local_device.h"
 #include "runtime/thread_pool.h"
 
 struct TF_SessionOptions {
   char *target;     /* NULL: this process */
   int threads;      /* 0: not set */
   int64_t timeout;  /* of steps, in milliseconds; 0: none */
+  int cpus;         /* how many devices; 1 unless device_count says otherwise */
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
   bool failed;      /* out of memory while options were set; TF_NewSession reports it */
 };
 
-TF_SessionOptions *TF_NewSessionOptions(void) { return mem_calloc(1, sizeof(TF_SessionOptions)); }
+TF_SessionOptions *TF_NewSessionOptions(void) {
+  TF_SessionOptions *options = mem_calloc(1, sizeof *options);
+  if (options) options->cpus = 1;
+  return options;
+}
 
 void TF_SetTarget(TF_SessionOptions *options, const char *target) {
   mem_free(options->target);
   options->target = mem_strdup(target, strlen(target));
   options->failed = !options->target;
+}
+
+/* Other types have no devices here, however many are asked for; so it is in a TensorFlow without them. */
+static int count_cpus(const ConfigProto *config) {
+  int count = 1;
+  for (size_t i = 0; i < config->n_device_count; i++) {
+    if (strcmp(config->device_count[i]->key, KERNEL_DEVICE_TYPE) == 0) count = config->device_count[i]->value;
+  }
+  return count;
 }
 
 void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len, TF_Status *status) {
@@ -31,6 +44,7 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
     const ConfigProto *config = message;
     const Tensorflow__GraphOptions *graph = config->graph_options;
     options->timeout = config->operation_timeout_in_ms;
+    options->cpus = count_cpus(config);
     options->threads = config->intra_op_parallelism_threads;
     options->unoptimized = graph && graph->optimizer_options &&
                            graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
@@ -44,40 +58,50 @@ void TF_DeleteSessionOptions(TF_SessionOptions *options) {
   mem_free(options);
 }
 
+static bool check_options(const TF_SessionOptions *options, Status *status) {
+  if (options->failed) return status_oom(status, "session options");
+  if (options->target && options->target[0] != '\0') {
+    return status_set(status, CODE_NOT_FOUND,
+                      "No session factory registered for the given session options: {target: \"%s\" config: "
+                      "} "
+                      "Registered factories are "
+                      "{DIRECT_SESSION}.",
+                      options->target);
+  }
+  if (options->cpus > 0) return true;
+  return status_set(status, CODE_NOT_FOUND, "No %s devices are available in this process",
+                    KERNEL_DEVICE_TYPE);
+}
+
+static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionOptions *options,
+                         Status *status) {
+  TRY(device_set_new(options ? options->cpus : 1, &session->devices, status));
+  lock_graph(graph);
+  session->session = session_new(graph->graph, status);
+  unlock_graph(graph);
+  if (!session->session) return false;
+  if (options) {
+    session_optimize(session->session, !options->unoptimized);
+    session_set_timeout(session->session, options->timeout);
+    if (options->threads > 0) thread_pool_set_default_size(options->threads);
+  }
+  session->graph = graph;
+  graph_reference(graph);
+  return true;
+}
+
 TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
   start_status(status);
-  if (opts && opts->failed) {
-    status_oom(&status->status, "session options");
-    return NULL;
-  }
-  if (opts && opts->target && opts->target[0] != '\0') {
-    status_set(&status->status, CODE_NOT_FOUND,
-               "No session factory registered for the given session options: {target: \"%s\" config: } "
-               "Registered factories are "
-               "{DIRECT_SESSION}.",
-               opts->target);
-    return NULL;
-  }
+  if (opts && !check_options(opts, &status->status)) return NULL;
   TF_Session *session = mem_calloc(1, sizeof *session);
   if (!session) {
     status_oom(&status->status, "a session");
     return NULL;
   }
-  lock_graph(graph);
-  session->session = session_new(graph->graph, &status->status);
-  unlock_graph(graph);
-  if (session->session && opts) {
-    session_optimize(session->session, !opts->unoptimized);
-    session_set_timeout(session->session, opts->timeout);
-  }
-  if (!session->session) {
-    mem_free(session);
-    return NULL;
-  }
-  if (opts && opts->threads > 0) thread_pool_set_default_size(opts->threads);
-  session->graph = graph;
-  graph_reference(graph);
-  return session;
+  if (open_session(session, graph, opts, &status->status)) return session;
+  device_set_unref(session->devices);
+  mem_free(session);
+  return NULL;
 }
 
 void TF_CloseSession(TF_Session *session, TF_Status *status) {
@@ -89,6 +113,7 @@ void TF_DeleteSession(TF_Session *session, TF_Status *status) {
   start_status(status);
   if (!session) return;
   session_free(session->session);
+  device_set_unref(session->devices);
   TF_DeleteGraph(session->graph);
   mem_free(session);
 }
@@ -96,49 +121,4 @@ void TF_DeleteSession(TF_Session *session, TF_Status *status) {
 void TF_ExtendSession(TF_Session *session, TF_Status *status) {
   (void)session;
   start_status(status);
-}
-
-/* ---- devices ---- */
-
-struct TF_DeviceList {
-  const char *name, *type;
-  int64_t memory_bytes;
-  uint64_t incarnation;
-};
-
-/* There is exactly one device. */
-static TF_DeviceList the_cpu = {LOCAL_DEVICE_NAME, LOCAL_DEVICE_TYPE, LOCAL_DEVICE_MEMORY_BYTES, 1};
-
-TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status) {
-  (void)session;
-  start_status(status);
-  return &the_cpu;
-}
-
-void TF_DeleteDeviceList(TF_DeviceList *list) { (void)list; }
-
-int TF_DeviceListCount(const TF_DeviceList *list) {
-  (void)list;
-  return 1;
-}
-
-static bool check_device(int index, TF_Status *status) {
-  start_status(status);
-  return index == 0 || status_invalid(&status->status, "index out of bounds");
-}
-
-const char *TF_DeviceListName(const TF_DeviceList *list, int index, TF_Status *status) {
-  return check_device(index, status) ? list->name : NULL;
-}
-
-const char *TF_DeviceListType(const TF_DeviceList *list, int index, TF_Status *status) {
-  return check_device(index, status) ? list->type : NULL;
-}
-
-int64_t TF_DeviceListMemoryBytes(const TF_DeviceList *list, int index, TF_Status *status) {
-  return check_device(index, status) ? list->memory_bytes : -1;
-}
-
-uint64_t TF_DeviceListIncarnation(const TF_DeviceList *list, int index, TF_Status *status) {
-  return check_device(index, status) ? list->incarnation : 0;
 }

@@ -125,7 +125,7 @@ static bool describe_entry(const Op *op, const KernelEntry *entry, Arena *arena,
   KernelDef *def = proto_new(kKernelDef, arena);
   if (!def) return status_oom(status, "a KernelDef");
   def->op = arena_strdup(arena, op->def->name);
-  def->device_type = arena_strdup(arena, "CPU");
+  def->device_type = arena_strdup(arena, KERNEL_DEVICE_TYPE);
   if (!def->op || !def->device_type) return status_oom(status, "a KernelDef");
   const AttrDef *type_attr = first_type_attr(op->def);
   *out = def;
@@ -344,7 +344,7 @@ static bool refuse_all(const Op *op, const NodeDef *node, Status *status) {
     node_def_format_for_error(node, &text);
     strbuf_append(&text, " with these attrs: [");
     append_attrs(node, &text);
-    strbuf_append(&text, "]\nRegistered devices: [CPU]\nRegistered kernels:\n");
+    strbuf_append(&text, "]\nRegistered devices: [" KERNEL_DEVICE_TYPE "]\nRegistered kernels:\n");
     for (size_t i = 0; i < list->n_kernel; i++) append_kernel(list->kernel[i], &text);
     if (list->n_kernel == 0) strbuf_append(&text, "  <no registered kernels>\n");
     if (strbuf_ok(&text, status)) status_set(status, CODE_NOT_FOUND, "%s", strbuf_text(&text));
@@ -356,7 +356,7 @@ static bool refuse_all(const Op *op, const NodeDef *node, Status *status) {
 
 static bool select_locked(const Op *op, const NodeDef *node, const KernelEntry *entry, Choice *best,
                           Status *status) {
-  TRY(choose(op, node, "CPU", entry, best, status));
+  TRY(choose(op, node, KERNEL_DEVICE_TYPE, entry, best, status));
   if (best->entry || best->registered) return true;
   TRY(choose(op, node, "DEFAULT", NULL, best, status));
   return best->registered || refuse_all(op, node, status);
@@ -446,7 +446,8 @@ bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, Ke
 }
 
 static bool may_compute(const KernelDef *def, const AttrDef *type_attr, DataType type) {
-  if (strcmp(def->device_type, "CPU") != 0 && strcmp(def->device_type, "DEFAULT") != 0) return false;
+  if (strcmp(def->device_type, KERNEL_DEVICE_TYPE) != 0 && strcmp(def->device_type, "DEFAULT") != 0)
+    return false;
   if (type == DT_INVALID || !type_attr) return true;
   for (size_t i = 0; i < def->n_constraint; i++) {
     const AttrValue *allowed = def->constraint[i]->allowed_values;

@@ -11,6 +11,9 @@
 #include "op/kernel.h"
 #include "op/op_registry.h"
 
+/* The type of the devices of this library: the only one whose kernels are chosen. */
+#define KERNEL_DEVICE_TYPE "CPU"
+
 /* How a kernel is made, run and freed. */
 typedef struct KernelFunctions {
   KernelConstructFn construct; /* may be NULL */
@@ -20,8 +23,8 @@ typedef struct KernelFunctions {
   const void *data;        /* KernelConstruction.data of all kernels made with it */
 } KernelFunctions;
 
-/* Registers a kernel for `def->op`; `def` is copied. Kernels for device "CPU" are preferred to those for
- * "DEFAULT"; kernels for other devices are listed but never chosen. A node selects the label by its attr
+/* Registers a kernel for `def->op`; `def` is copied. Kernels for KERNEL_DEVICE_TYPE are preferred to those
+ * for "DEFAULT"; kernels for other devices are listed but never chosen. A node selects the label by its attr
  * `_kernel`. `free_data` (may be NULL) is called once with `functions->data`: when the registry is cleared,
  * or here after an error. */
 MUST_CHECK bool kernel_registry_add(const KernelDef *def, const KernelFunctions *functions,

@@ -2,8 +2,12 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/str.h"
+#include "harness.h"
 
 enum { MAX_DEPTH = 200 };
 
@@ -182,4 +186,34 @@ const Json *json_get(const Json *object, const char *key) {
     if (strcmp(object->keys[i], key) == 0) return &object->items[i];
   }
   return NULL;
+}
+
+/* --- files --- */
+
+static bool read_whole(const char *path, StrBuf *all) {
+  FILE *file = fopen(path, "rb");
+  if (!file) return false;
+  char chunk[4096];
+  for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(all, chunk, got);
+  fclose(file);
+  return !all->failed;
+}
+
+int json_read_lines(const char *path, void (*line)(const Json *value, void *argument), void *argument) {
+  StrBuf all = {0};
+  bool ok = read_whole(path, &all);
+  int number = 0;
+  for (const char *at = strbuf_text(&all); ok && *at;) {
+    size_t length = strcspn(at, "\n");
+    Arena *arena = arena_new();
+    const Json *value = json_parse(arena, at, length);
+    harness_context("%s, line %d", path, ++number);
+    ok = value != NULL;
+    if (ok) line(value, argument);
+    arena_free(arena);
+    at += length + (at[length] == '\n');
+  }
+  harness_context("%s", "");
+  strbuf_free(&all);
+  return ok ? number : -1;
 }

@@ -25,5 +25,8 @@ struct Json {
 Json *json_parse(Arena *arena, const char *text, size_t length);
 /* The value of a key; NULL if `object` is NULL, not an object, or has no such key. */
 const Json *json_get(const Json *object, const char *key);
+/* Calls `line` for every line of a file of JSON values, each in an arena of its own, with `argument`. Tests
+ * that fail name the line. The number of lines; -1 when the file cannot be read or a line is not JSON. */
+int json_read_lines(const char *path, void (*line)(const Json *value, void *argument), void *argument);
 
 #endif

@@ -429,8 +429,10 @@ typedef struct TF_Session TF_Session;
 TF_CAPI_EXPORT extern TF_SessionOptions *TF_NewSessionOptions(void);
 /* "" is this process; TF_NewSession refuses other targets. */
 TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions *options, const char *target);
-/* A serialised ConfigProto; INVALID_ARGUMENT if it is malformed. Only intra_op_parallelism_threads is used,
- * by the first session: the number of threads of the process. */
+/* A serialised ConfigProto; INVALID_ARGUMENT if it is malformed. What counts:
+ * intra_op_parallelism_threads, in the first session: how many threads the process works with;
+ * device_count { "CPU": n }: the session has n devices, else 1. NOT_FOUND from TF_NewSession when n < 1;
+ * operation_timeout_in_ms; graph_options.optimizer_options.opt_level L0: nothing is optimized. */
 TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len,
                                         TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions *options);
@@ -469,7 +471,8 @@ TF_CAPI_EXPORT extern void TF_SessionPRun(TF_Session *session, const char *handl
                                           TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeletePRunHandle(const char *handle);
 
-/* The devices of a session: this process's CPU. */
+/* The devices of a session: its CPUs, in the order of their ids. The caller deletes the list, which may
+ * outlive the session. */
 typedef struct TF_DeviceList TF_DeviceList;
 TF_CAPI_EXPORT extern TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteDeviceList(TF_DeviceList *list);

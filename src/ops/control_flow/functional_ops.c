@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "op/local_device.h"
+#include "device/device.h"
 #include "op/node_def.h"
 
 bool tensor_to_bool(const Tensor *value, bool *truth, Status *status) {
@@ -172,7 +172,7 @@ static bool remote_call_kernel(KernelContext *context, Status *status) {
   const Tensor *target = context->inputs[0];
   if (!tensor_is_scalar(target)) return status_invalid(status, "target must be a scalar");
   Str name = tstring_view(tensor_strings(target));
-  if (!local_device_has_name(name)) {
+  if (!device_is_default(name)) {
     return status_invalid(status, "RemoteCall: no device '%.*s' in this process",
                           (int)(name.length < 200 ? name.length : 200), name.data);
   }
