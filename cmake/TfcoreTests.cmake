@@ -53,7 +53,7 @@ endfunction()
 
 set(modules base simd blas proto tensor checkpoint op device graph function placement gradient optimizer runtime ops c_api)
 set(modules_below_op base simd blas proto tensor checkpoint)
-set(modules_with_ops optimizer runtime ops c_api)
+set(modules_with_ops placement optimizer runtime ops c_api)
 foreach(module IN LISTS modules)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/${module}/*_test.c)
   list(FILTER sources EXCLUDE REGEX "/gradient/run/")

@@ -6,10 +6,11 @@
 #include "runtime/thread_pool.h"
 
 struct TF_SessionOptions {
-  char *target;     /* NULL: this process */
-  int threads;      /* 0: not set */
-  int64_t timeout;  /* of steps, in milliseconds; 0: none */
-  int cpus;         /* how many devices; 1 unless device_count says otherwise */
+  char *target;    /* NULL: this process */
+  int threads;     /* 0: not set */
+  int64_t timeout; /* of steps, in milliseconds; 0: none */
+  int cpus;        /* how many devices; 1 unless device_count says otherwise */
+  bool soft_placement, log_placement;
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
   bool failed;      /* out of memory while options were set; TF_NewSession reports it */
 };
@@ -45,6 +46,8 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
     const Tensorflow__GraphOptions *graph = config->graph_options;
     options->timeout = config->operation_timeout_in_ms;
     options->cpus = count_cpus(config);
+    options->soft_placement = config->allow_soft_placement;
+    options->log_placement = config->log_device_placement;
     options->threads = config->intra_op_parallelism_threads;
     options->unoptimized = graph && graph->optimizer_options &&
                            graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
@@ -80,11 +83,16 @@ static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionO
   session->session = session_new(graph->graph, status);
   unlock_graph(graph);
   if (!session->session) return false;
+  PlacerOptions placer = {.devices = session->devices};
   if (options) {
+    placer.allow_soft_placement = options->soft_placement;
+    placer.log_device_placement = options->log_placement;
+
     session_optimize(session->session, !options->unoptimized);
     session_set_timeout(session->session, options->timeout);
     if (options->threads > 0) thread_pool_set_default_size(options->threads);
   }
+  session_place(session->session, &placer);
   session->graph = graph;
   graph_reference(graph);
   return true;

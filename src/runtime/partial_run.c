@@ -90,12 +90,12 @@ static bool set_up(PartialRun *run, const StepSignature *signature, Status *stat
   run->fed = arena_calloc(run->arena, signature->num_feeds, sizeof *run->fed);
   run->fetched = arena_calloc(run->arena, signature->num_fetches, sizeof *run->fetched);
   if (!run->fed || !run->fetched) return oom(status);
-  TRY(client_graph_of_step(session->graph, &run->setup, &run->body, status));
+  TRY(placed_graph_client(&session->placed, session->graph, &run->setup, &run->body, status));
   run->control_ids = arena_calloc(run->arena, run->body->num_control_rets, sizeof *run->control_ids);
   if (!run->control_ids) return oom(status);
   for (int i = 0; i < run->body->num_control_rets; i++)
     run->control_ids[i] = run->body->control_ret_nodes[i]->id;
-  run->cache = step_cache_new(run->body->graph, session->functions, session->kernels);
+  run->cache = step_cache_new(run->body->graph, session->functions, session->kernels, NULL);
   return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
          write_handle(run, status);
 }

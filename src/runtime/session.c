@@ -25,7 +25,7 @@ Session *session_new(Graph *graph, Status *status) {
                                           .resources = session->resources,
                                           .parallel = thread_pool_default()};
   session->functions = function_runtime_new(graph, &environment, status);
-  session->cache = step_cache_new(graph, session->functions, session->kernels);
+  session->cache = step_cache_new(graph, session->functions, session->kernels, &session->placed);
   if (session->pool && session->resources && session->functions && session->kernels && session->cache)
     return session;
   session_free(session);
@@ -38,6 +38,8 @@ void session_optimize(Session *session, bool optimize) {
 }
 
 void session_require_shapes(Session *session, bool required) { session->require_shapes = required; }
+
+void session_place(Session *session, const PlacerOptions *options) { session->placed.options = *options; }
 
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
@@ -117,6 +119,7 @@ static void free_state(Session *session) {
   session->functions = NULL;
   resource_manager_free(session->resources);
   session->resources = NULL;
+  placed_graph_free(&session->placed);
   buffer_pool_release(session->pool);
   session->pool = NULL;
   mem_free(session->feed_values);

@@ -12,6 +12,7 @@
 #define TFCORE_RUNTIME_SESSION_H_
 
 #include "op/step.h"
+#include "placement/placer.h"
 #include "runtime/client_graph.h"
 
 typedef struct Session Session;
@@ -24,6 +25,9 @@ void session_optimize(Session *session, bool optimize);
 /* Whether feeds are refused when their shape is incompatible with the inferred one. Off by default: a step
  * with such a feed has a program that assumes nothing about shapes. */
 void session_require_shapes(Session *session, bool required);
+/* The devices that nodes are placed on; borrowed, and immutable. Without them the devices that nodes ask for
+ * are ignored. Set it before the first run. */
+void session_place(Session *session, const PlacerOptions *options);
 /* Abandons the steps that are under way. NULL is fine. */
 void session_free(Session *session);
 /* The default deadline of steps, in milliseconds; 0: none. Set it before the first run. */

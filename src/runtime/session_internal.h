@@ -6,6 +6,7 @@
 
 #include "base/sync.h"
 #include "runtime/partial_run.h"
+#include "runtime/placed_graph.h"
 #include "runtime/session.h"
 #include "runtime/step_cache.h"
 
@@ -18,6 +19,7 @@ struct Session {
   ResourceManager *resources;
   FunctionRuntime *functions;
   KernelTable *kernels;
+  PlacedGraph placed;
   StepCache *cache;
   PartialRun *partial_runs;      /* that have not ended */
   int64_t num_partial_runs;      /* so far: part of their handles */

@@ -21,6 +21,7 @@ struct StepCache {
   Graph *graph;
   FunctionRuntime *functions;
   KernelTable *kernels;
+  PlacedGraph *placed;
   bool finalized;
   Arena *arena;       /* keys and entries */
   StringMap requests; /* PreparedStep by the key of what was asked for */
@@ -36,10 +37,15 @@ struct StepCache {
 
 static bool oom(Status *status) { return status_oom(status, "a request"); }
 
-StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels) {
+StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels,
+                          PlacedGraph *placed) {
   StepCache *cache = mem_calloc(1, sizeof *cache);
   if (!cache) return NULL;
-  *cache = (StepCache){.graph = graph, .functions = functions, .kernels = kernels, .arena = arena_new()};
+  *cache = (StepCache){.graph = graph,
+                       .functions = functions,
+                       .kernels = kernels,
+                       .placed = placed,
+                       .arena = arena_new()};
   if (cache->arena) return cache;
   mem_free(cache);
   return NULL;
@@ -136,6 +142,11 @@ static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorte
 
 /* --- programs --- */
 
+static bool make_body(StepCache *cache, const StepSignature *signature, FunctionBody **body, Status *status) {
+  return cache->placed ? placed_graph_client(cache->placed, cache->graph, signature, body, status)
+                       : client_graph_of_step(cache->graph, signature, body, status);
+}
+
 static bool make_program(StepCache *cache, const StepSignature *signature, ProgramInUse **made,
                          Status *status) {
   FunctionBody *body;
@@ -143,7 +154,7 @@ static bool make_program(StepCache *cache, const StepSignature *signature, Progr
   *made = mem_calloc(1, sizeof **made);
   if (!*made) return oom(status);
   (*made)->users = 1;
-  if (client_graph_of_step(cache->graph, signature, &body, status) &&
+  if (make_body(cache, signature, &body, status) &&
       function_runtime_compile(cache->functions, body, cache->kernels, &(*made)->program, status))
     return true;
   mem_free(*made);

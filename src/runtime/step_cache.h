@@ -14,6 +14,7 @@
 
 #include "runtime/client_graph.h"
 #include "runtime/function_runtime.h"
+#include "runtime/placed_graph.h"
 
 typedef struct StepCache StepCache;
 
@@ -31,8 +32,10 @@ typedef struct PreparedStep {
  * that begin later have another one. */
 typedef struct ProgramInUse ProgramInUse;
 
-/* All borrowed; they outlive the cache. NULL when out of memory. */
-StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels);
+/* All borrowed; they outlive the cache. `placed` is where the nodes of `graph` are; NULL when they have been
+ * assigned their devices. NULL when out of memory. */
+StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels,
+                          PlacedGraph *placed);
 /* No program is in use. NULL is fine. */
 void step_cache_free(StepCache *cache);
 

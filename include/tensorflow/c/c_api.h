@@ -432,6 +432,8 @@ TF_CAPI_EXPORT extern void TF_SetTarget(TF_SessionOptions *options, const char *
 /* A serialised ConfigProto; INVALID_ARGUMENT if it is malformed. What counts:
  * intra_op_parallelism_threads, in the first session: how many threads the process works with;
  * device_count { "CPU": n }: the session has n devices, else 1. NOT_FOUND from TF_NewSession when n < 1;
+ * allow_soft_placement: a device type or id that there is not is ignored instead of refused;
+ * log_device_placement: lines of the log say where each node is placed;
  * operation_timeout_in_ms; graph_options.optimizer_options.opt_level L0: nothing is optimized. */
 TF_CAPI_EXPORT extern void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len,
                                         TF_Status *status);
