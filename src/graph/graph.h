@@ -412,5 +412,8 @@ MUST_CHECK bool graph_topological_order(const Graph *graph, const NodeSet *set, 
 typedef bool (*EdgeFilter)(const void *argument, const Edge *edge);
 MUST_CHECK bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow,
                                   const void *argument, Node **copies, Status *status);
+/* The same for the nodes of a list, in its order: they get ids in that order. */
+MUST_CHECK bool graph_share_in_order(Graph *graph, Node *const *nodes, int64_t count, EdgeFilter follow,
+                                     const void *argument, Node **copies, Status *status);
 
 #endif

@@ -7,8 +7,8 @@
 
 typedef struct Share {
   Graph *graph;
-  const Graph *from;
-  const NodeSet *set;
+  Node *const *nodes; /* `count` of them */
+  int64_t count;
   EdgeFilter follow;
   const void *argument;
   Node **copies;
@@ -17,8 +17,7 @@ typedef struct Share {
 } Share;
 
 static bool is_followed(const Share *share, const Edge *edge) {
-  return edge && node_set_has(share->set, edge->src) &&
-         (!share->follow || share->follow(share->argument, edge));
+  return edge && share->copies[edge->src->id] && (!share->follow || share->follow(share->argument, edge));
 }
 
 /* Shapes are immutable, so two graphs may share them; the arrays belong to the node. */
@@ -107,32 +106,40 @@ static bool connect_node(Share *share, const Node *from, Status *status) {
 
 static bool share_all(Share *share, Status *status) {
   Graph *graph = share->graph;
-  const Graph *from = share->from;
-  int64_t count = 0;
-  for (int64_t id = SINK_ID + 1; id < share->set->size; id++) count += share->set->member[id];
-  TRY(graph_reserve_nodes(graph, count, status));
-  for (int64_t id = SINK_ID + 1; id < share->set->size; id++) {
-    if (share->set->member[id]) TRY(share_node(share, from->nodes[id], status));
-  }
-  for (int64_t id = SINK_ID + 1; id < share->set->size; id++) {
-    if (share->set->member[id]) count_edges(share, from->nodes[id]);
-  }
+  TRY(graph_reserve_nodes(graph, share->count, status));
+  for (int64_t i = 0; i < share->count; i++) TRY(share_node(share, share->nodes[i], status));
+  for (int64_t i = 0; i < share->count; i++) count_edges(share, share->nodes[i]);
   TRY(graph_reserve_edge_ids(graph, share->num_edges, status));
   share->next_edge = arena_alloc(graph->arena, share->num_edges * (int64_t)sizeof(Edge));
   if (!share->next_edge) return status_oom(status, "a part of a graph");
-  for (int64_t id = SINK_ID + 1; id < share->set->size; id++) {
-    if (share->set->member[id] && !make_room(graph, from->nodes[id], share->copies[id]))
+  for (int64_t i = 0; i < share->count; i++) {
+    if (!make_room(graph, share->nodes[i], share->copies[share->nodes[i]->id]))
       return status_oom(status, "a part of a graph");
   }
-  for (int64_t id = SINK_ID + 1; id < share->set->size; id++) {
-    if (share->set->member[id]) TRY(connect_node(share, from->nodes[id], status));
-  }
+  for (int64_t i = 0; i < share->count; i++) TRY(connect_node(share, share->nodes[i], status));
   return true;
+}
+
+bool graph_share_in_order(Graph *graph, Node *const *nodes, int64_t count, EdgeFilter follow,
+                          const void *argument, Node **copies, Status *status) {
+  Share share = {.graph = graph,
+                 .nodes = nodes,
+                 .count = count,
+                 .follow = follow,
+                 .argument = argument,
+                 .copies = copies};
+  return share_all(&share, status);
 }
 
 bool graph_share_nodes(Graph *graph, const Graph *from, const NodeSet *set, EdgeFilter follow,
                        const void *argument, Node **copies, Status *status) {
-  Share share =
-      {.graph = graph, .from = from, .set = set, .follow = follow, .argument = argument, .copies = copies};
-  return share_all(&share, status);
+  int64_t count = 0;
+  Node **nodes = mem_alloc(set->size * (int64_t)sizeof *nodes);
+  if (!nodes) return status_oom(status, "a part of a graph");
+  for (int64_t id = SINK_ID + 1; id < set->size; id++) {
+    if (set->member[id]) nodes[count++] = from->nodes[id];
+  }
+  bool ok = graph_share_in_order(graph, nodes, count, follow, argument, copies, status);
+  mem_free(nodes);
+  return ok;
 }

@@ -3,7 +3,7 @@
  *
  * A graph without control flow is sorted topologically. With control flow, each node has a guard
  * (runtime/guards.h). Nodes of equal guards are adjacent where the edges allow it, and the nodes of a loop
- * (runtime/loop_tree.h) form a block between the loop's begin and end items. So a run needs no queue of ready
+ * (graph/loop_tree.h) form a block between the loop's begin and end items. So a run needs no queue of ready
  * nodes: it walks over the schedule, and jumps back to the beginning of a loop while the loop continues. One
  * iteration of a loop ends before the next begins; TensorFlow's parallel_iterations permits overlap but does
  * not require it.
@@ -13,7 +13,7 @@
 
 #include "function/function_body.h"
 #include "runtime/guards.h"
-#include "runtime/loop_tree.h"
+#include "graph/loop_tree.h"
 
 typedef enum ScheduleItemKind {
   ITEM_NODE,

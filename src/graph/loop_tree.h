@@ -6,8 +6,8 @@
  * other. Loop 0 is everything outside of loops. Nested loops have their own numbers, and are units of the
  * loop around them.
  */
-#ifndef TFCORE_RUNTIME_LOOP_TREE_H_
-#define TFCORE_RUNTIME_LOOP_TREE_H_
+#ifndef TFCORE_GRAPH_LOOP_TREE_H_
+#define TFCORE_GRAPH_LOOP_TREE_H_
 
 #include "graph/graph.h"
 
@@ -26,5 +26,13 @@ MUST_CHECK bool loop_tree_of(const Graph *graph, const NodeSet *set, Arena *aren
 int32_t loop_of_value(const LoopTree *tree, const Edge *edge);
 /* The loop in which a node's inputs are computed: for an Enter, the one around its own. */
 int32_t loop_of_inputs(const LoopTree *tree, const Node *node);
+
+/* The nodes of `set` with every node behind its inputs and the nodes of a loop, inner loops included, without
+ * other nodes between them: what reads an Exit comes behind the whole loop. Among nodes that could come next
+ * the one with the smallest key does (`keys` per node id; NULL: the id). INVALID_ARGUMENT for a cycle that is
+ * no loop. The array is in `arena`. */
+MUST_CHECK bool graph_loop_order(const Graph *graph, const NodeSet *set, const LoopTree *tree,
+                                 const int64_t *keys, Arena *arena, Node ***order, int64_t *count,
+                                 Status *status);
 
 #endif

@@ -1,4 +1,4 @@
-#include "runtime/loop_tree.h"
+#include "graph/loop_tree.h"
 
 #include <string.h>
 
