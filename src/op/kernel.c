@@ -174,6 +174,11 @@ static bool check_outputs(const OpKernel *kernel, const KernelContext *context, 
   return true;
 }
 
+/* A kernel that paused will set its outputs later, and _Recv of a dead value has none. */
+static bool has_outputs(const KernelContext *context) {
+  return !context->paused && !(context->transfer && context->transfer->dead);
+}
+
 bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
   context->state = kernel->state;
   context->data = kernel->data;
@@ -182,7 +187,7 @@ bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *statu
   context->num_outputs = kernel->num_outputs;
   context->node_name = kernel->node->name;
   context->op_name = kernel->op->def->name;
-  if (kernel->compute(context, status) && (context->paused || check_outputs(kernel, context, status)))
+  if (kernel->compute(context, status) && (!has_outputs(context) || check_outputs(kernel, context, status)))
     return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
   return node_attach_level(kernel->node->name, status);

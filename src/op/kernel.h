@@ -22,6 +22,7 @@
 
 #include "base/parallel.h"
 #include "op/function_caller.h"
+#include "op/rendezvous.h"
 #include "op/resource.h"
 #include "op/step.h"
 #include "proto/proto.h"
@@ -64,9 +65,10 @@ typedef struct KernelContext {
   const Parallel *parallel; /* NULL: run on this thread only */
   ResourceManager *resources;
   const FunctionCaller *functions; /* as in KernelConstruction */
-  Step *step;            /* the current step; NULL outside of steps, where no functions are called */
-  PausedKernel *paused;  /* NULL at first; see PausedKernel */
-  const char *node_name; /* the caller adds it to error messages */
+  Step *step;               /* the current step; NULL outside of steps, where no functions are called */
+  PausedKernel *paused;     /* NULL at first; see PausedKernel */
+  DeviceTransfer *transfer; /* of _Send and _Recv alone; NULL where a step has one part */
+  const char *node_name;    /* the caller adds it to error messages */
   const char *op_name;
 } KernelContext;
 
