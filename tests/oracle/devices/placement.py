@@ -651,12 +651,12 @@ def partitions(metadata):
         nodes = []
         for node in graph.node:
             entry = {'name': node.name, 'op': node.op, 'inputs': list(node.input)}
-            if node.op in ('_Send', '_Recv'):
+            if node.op in ('_Send', '_Recv', '_HostSend', '_HostRecv'):
                 entry['tensor_name'] = node.attr['tensor_name'].s.decode()
                 entry['send_device'] = node.attr['send_device'].s.decode()
                 entry['recv_device'] = node.attr['recv_device'].s.decode()
                 entry['client_terminated'] = node.attr['client_terminated'].b
-                entry['type'] = tf.as_dtype((node.attr['T'] if node.op == '_Send' else node.attr['tensor_type']).type).name
+                entry['type'] = tf.as_dtype((node.attr['T'] if node.op.endswith('Send') else node.attr['tensor_type']).type).name
             nodes.append(entry)
         result[device] = nodes
     return result

@@ -1,0 +1,232 @@
+#include "placement/partition.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/node_class.h"
+#include "placement/partition_internal.h"
+
+static bool oom(Status *status) { return status_oom(status, "the partitions of a graph"); }
+
+/* --- where nodes are, and in which order they should come --- */
+
+int split_device(const Split *s, const Node *node) { return s->device_of_name[node->assigned_device]; }
+
+const char *split_name(const Split *s, const Node *node, const char *scope) {
+  bool is_prefix = scope[0] != '/';
+  const char *prefix =
+      arena_printf(s->arena, "%s%s%s", is_prefix ? scope : "", node->name, is_prefix ? "" : scope);
+  return prefix ? graph_new_free_name(s->graph, prefix) : NULL;
+}
+
+/* Between the keys of two nodes that there were is room for what comes before and behind them. */
+enum { KEYS_PER_NODE = 4 };
+
+bool split_place(Split *s, Node *node, int device, const Node *beside, int place) {
+  if (!mem_grow((void **)&s->keys, &s->key_capacity, node->id + 1, sizeof *s->keys)) return oom(s->status);
+  s->keys[node->id] = s->keys[beside->id] + place;
+  TRY(graph_set_assigned_device(s->graph, node, s->devices->devices[device].name, s->status));
+  s->device_of_name[node->assigned_device] = device;
+  return true;
+}
+
+void split_hurry(Split *s, const Node *node, const Node *consumer) {
+  if (s->keys[node->id] >= s->keys[consumer->id]) s->keys[node->id] = s->keys[consumer->id] - 1;
+}
+
+static bool find_devices(Split *s) {
+  int names = 1;
+  while (graph_device(s->graph, names)[0]) names++;
+  /* New nodes may give the graph the names of all devices. */
+  s->device_of_name = arena_alloc(s->arena, (names + s->devices->count) * (int64_t)sizeof *s->device_of_name);
+  if (!s->device_of_name) return oom(s->status);
+  for (int i = 0; i < names; i++) {
+    DeviceName name;
+    s->device_of_name[i] = -1;
+    if (!device_name_parse(str_of(graph_device(s->graph, i)), &name) || !device_name_is_complete(&name))
+      continue;
+    const Device *device = device_set_match(s->devices, &name);
+    if (device) s->device_of_name[i] = (int32_t)(device - s->devices->devices);
+  }
+  return true;
+}
+
+static bool check_nodes(Split *s) {
+  s->keys = NULL;
+  if (!mem_grow((void **)&s->keys, &s->key_capacity, s->num_old, sizeof *s->keys)) return oom(s->status);
+  for (int64_t id = 0; id < s->num_old; id++) {
+    const Node *node = graph_node(s->graph, id);
+    s->keys[id] = KEYS_PER_NODE * id;
+    if (!node || id <= SINK_ID || split_device(s, node) >= 0) continue;
+    status_invalid(s->status, "Malformed assigned device '%s'", node_assigned_device(node));
+    return node_attach(node->name, s->status);
+  }
+  return true;
+}
+
+/* --- loops --- */
+
+static bool all_nodes(const Graph *graph, Arena *arena, NodeSet *set, Status *status) {
+  TRY(node_set_new(graph, arena, set, status));
+  for (int64_t id = SINK_ID + 1; id < set->size; id++) set->member[id] = graph_node(graph, id) != NULL;
+  return true;
+}
+
+/* What a round hands to the next must be on one device: the Merge is there where the NextIteration is. */
+static bool join_rounds(Split *s) {
+  for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
+    Node *node = graph_node(s->graph, id);
+    if (!node || !node_is_next_iteration(node)) continue;
+    for (int32_t i = 0; i < node->num_out_edges; i++) {
+      if (!edge_is_control(node->out_edges[i]))
+        node->assigned_device = node->out_edges[i]->dst->assigned_device;
+    }
+  }
+  return true;
+}
+
+static bool find_loops(Split *s) {
+  NodeSet set;
+  TRY(graph_fixup_source_and_sink_edges(s->graph, NULL, s->status));
+  TRY(all_nodes(s->graph, s->arena, &set, s->status));
+  TRY(loop_tree_of(s->graph, &set, s->arena, &s->loops, s->status));
+  s->conditions = arena_calloc(s->arena, s->loops.num_loops, sizeof(Node *));
+  s->enters = arena_calloc(s->arena, s->loops.num_loops, sizeof(Node *));
+  if (!s->conditions || !s->enters) return oom(s->status);
+  for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
+    Node *node = graph_node(s->graph, id);
+    if (!node) continue;
+    if (node_is_loop_cond(node)) s->conditions[s->loops.loop_of[id]] = node;
+    if (node_is_enter(node)) s->enters[s->loops.loop_of[id]] = node;
+  }
+  return join_rounds(s);
+}
+
+/* --- from one graph to several --- */
+
+static bool find_edges(Split *s, Edge ***crossing, int64_t *count) {
+  Edge *const *edges;
+  int64_t total;
+  TRY(graph_edges(s->graph, &edges, &total, s->status));
+  *crossing = arena_alloc(s->arena, total * (int64_t)sizeof(Edge *));
+  *count = 0;
+  if (!*crossing) return oom(s->status);
+  for (int64_t i = 0; i < total; i++) {
+    Edge *edge = edges[i];
+    if (edge && edge->src->id > SINK_ID && edge->dst->id > SINK_ID &&
+        split_device(s, edge->src) != split_device(s, edge->dst))
+      (*crossing)[(*count)++] = edge;
+  }
+  return true;
+}
+
+static bool split(Split *s) {
+  Edge **crossing;
+  int64_t count;
+  TRY(find_devices(s) && check_nodes(s) && find_loops(s) && find_edges(s, &crossing, &count));
+  s->channels = arena_calloc(s->arena, s->num_old, sizeof(Channel *));
+  if (!s->channels) return oom(s->status);
+  return split_add_control_loops(s, crossing, count) && split_edges(s, crossing, count);
+}
+
+/* All nodes, the _Send and _Recv among them, in one order. */
+static bool put_in_order(Split *s, Node ***order, int64_t *count) {
+  NodeSet set;
+  LoopTree loops;
+  TRY(graph_fixup_source_and_sink_edges(s->graph, NULL, s->status));
+  TRY(all_nodes(s->graph, s->arena, &set, s->status));
+  TRY(loop_tree_of(s->graph, &set, s->arena, &loops, s->status));
+  return graph_loop_order(s->graph, &set, &loops, s->keys, s->arena, order, count, s->status);
+}
+
+static bool stays(const void *argument, const Edge *edge) {
+  return split_device(argument, edge->src) == split_device(argument, edge->dst);
+}
+
+/* The copies of those of `nodes` that are on the device; `places` (may be NULL) gets where they were. */
+static int pick(const Split *s, Node *const *nodes, int count, int device, Node **copies, Node **picked,
+                int *places) {
+  int n = 0;
+  for (int i = 0; i < count; i++) {
+    if (split_device(s, nodes[i]) != device) continue;
+    if (places) places[n] = i;
+    picked[n++] = copies[nodes[i]->id];
+  }
+  return n;
+}
+
+static bool make_body(const Split *s, const FunctionBody *whole, Graph *graph, Node *const *nodes,
+                      int64_t count, Node **copies, int device, Partitions *partitions) {
+  Partition part = {.device = &s->devices->devices[device]};
+  Node **args = arena_calloc(s->arena, whole->num_args, sizeof *args),
+       **rets = arena_calloc(s->arena, whole->num_rets, sizeof *rets),
+       **controls = arena_calloc(s->arena, whole->num_control_rets + count, sizeof *controls);
+  int *arg_places = arena_calloc(partitions->arena, whole->num_args, sizeof *arg_places),
+      *ret_places = arena_calloc(partitions->arena, whole->num_rets, sizeof *ret_places);
+  if (!args || !rets || !controls || !arg_places || !ret_places) return oom(s->status);
+  int num_args = pick(s, whole->arg_nodes, whole->num_args, device, copies, args, arg_places),
+      num_rets = pick(s, whole->ret_nodes, whole->num_rets, device, copies, rets, ret_places),
+      num_controls =
+          pick(s, whole->control_ret_nodes, whole->num_control_rets, device, copies, controls, NULL);
+  for (int64_t i = 0; i < count; i++) {
+    if (node_is_send(nodes[i])) controls[num_controls++] = copies[nodes[i]->id];
+  }
+  part.arg_places = arg_places;
+  part.ret_places = ret_places;
+  TRY(graph_fixup_source_and_sink_edges(graph, NULL, s->status));
+  TRY(function_body_of_nodes(whole->name, graph, args, num_args, rets, num_rets, controls, num_controls,
+                             &part.body, s->status));
+  partitions->parts[partitions->count++] = part;
+  return true;
+}
+
+static bool make_part(Split *s, const FunctionBody *whole, Node *const *order, int64_t total, int device,
+                      Partitions *partitions) {
+  int64_t count = 0;
+  Node **nodes = arena_alloc(s->arena, total * (int64_t)sizeof *nodes);
+  Node **copies = arena_calloc(s->arena, graph_num_node_ids(s->graph), sizeof *copies);
+  if (!nodes || !copies) return oom(s->status);
+  for (int64_t i = 0; i < total; i++) {
+    if (split_device(s, order[i]) == device) nodes[count++] = order[i];
+  }
+  if (count == 0) return true;
+  Graph *graph = graph_new_body(graph_library(s->graph));
+  if (!graph) return oom(s->status);
+  if (graph_share_in_order(graph, nodes, count, stays, s, copies, s->status) &&
+      make_body(s, whole, graph, nodes, count, copies, device, partitions))
+    return true;
+  graph_free(graph);
+  return false;
+}
+
+static bool make_parts(Split *s, const FunctionBody *whole, Partitions *partitions) {
+  Node **order;
+  int64_t count;
+  TRY(put_in_order(s, &order, &count));
+  partitions->parts = arena_calloc(partitions->arena, s->devices->count, sizeof *partitions->parts);
+  if (!partitions->parts) return oom(s->status);
+  for (int device = 0; device < s->devices->count; device++)
+    TRY(make_part(s, whole, order, count, device, partitions));
+  return true;
+}
+
+bool partition_body(FunctionBody *body, const DeviceSet *devices, Partitions *partitions, Status *status) {
+  Split s = {.graph = body->graph,
+             .devices = devices,
+             .arena = arena_new(),
+             .status = status,
+             .num_old = graph_num_node_ids(body->graph)};
+  *partitions = (Partitions){.arena = arena_new()};
+  bool ok = (s.arena && partitions->arena) || oom(status);
+  ok = ok && split(&s) && make_parts(&s, body, partitions);
+  if (!ok) partitions_free(partitions);
+  mem_free(s.keys);
+  arena_free(s.arena);
+  return ok;
+}
+
+void partitions_free(Partitions *partitions) {
+  for (int i = 0; i < partitions->count; i++) function_body_free(partitions->parts[i].body);
+  arena_free(partitions->arena);
+  *partitions = (Partitions){0};
+}

@@ -1,0 +1,134 @@
+/* Edges from one device to another, led over _Send and _Recv. */
+#include <string.h>
+
+#include "graph/node_builder.h"
+#include "placement/partition_internal.h"
+
+/* --- the two nodes --- */
+
+static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int from, int to) {
+  static const char *const kNames[] = {"tensor_name", "send_device", "recv_device"};
+  const Device *devices = s->devices->devices;
+  const char *texts[] = {name, devices[from].name, devices[to].name};
+  Arena *arena = node_builder_arena(b);
+  for (int i = 0; i < 3; i++)
+    node_builder_attr(b, kNames[i], attr_value_string(arena, texts[i], strlen(texts[i])));
+  node_builder_attr(b, "send_device_incarnation", attr_value_int(arena, (int64_t)devices[from].incarnation));
+  node_builder_attr(b, "client_terminated", attr_value_bool(arena, false));
+}
+
+/* The waiting of the _Recv for the _Send is for the order alone: no part has both. */
+static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop, Node **recv) {
+  NodeBuilder b;
+  Node *send;
+  int from = split_device(s, edge->src), to = split_device(s, edge->dst);
+  DataType type = (DataType)dtype_base((int)node_output_type(value));
+  const char *name = arena_printf(graph_arena(s->graph), "edge_%d_%s", edge->id, edge->src->name);
+  if (!name) return status_oom(s->status, "the partitions of a graph");
+  node_builder(&b, s->graph, "_Send", split_name(s, edge->src, ""));
+  node_builder_type(&b, "T", type);
+  describe_edge(&b, s, name, from, to);
+  node_builder_input(&b, value);
+  TRY(node_builder_finish_bare(&b, &send, s->status) && split_place(s, send, from, edge->src, 1));
+  node_builder(&b, s->graph, "_Recv", split_name(s, edge->src, ""));
+  node_builder_type(&b, "tensor_type", type);
+  describe_edge(&b, s, name, from, to);
+  node_builder_control(&b, send);
+  if (loop > 0) node_builder_control(&b, split_control_loop(s, loop, to)->merge);
+  TRY(node_builder_finish_bare(&b, recv, s->status) && split_place(s, *recv, to, edge->dst, -1));
+  (*recv)->output_shapes[0] = value.node->output_shapes[value.index];
+  return true;
+}
+
+/* A constant that waits for the source stands for it. */
+static bool add_signal(Split *s, const Edge *edge, NodeOutput *value) {
+  NodeBuilder b;
+  Tensor nothing = {0};
+  TRY(tensor_allocate_dims(&nothing, DT_FLOAT, 1, (const int64_t[]){0}, NULL, s->status));
+  node_builder(&b, s->graph, "Const", split_name(s, edge->src, "/ctrl"));
+  node_builder_tensor(&b, &nothing);
+  node_builder_control(&b, edge->src);
+  tensor_clear(&nothing);
+  *value = (NodeOutput){NULL, 0};
+  return node_builder_finish_bare(&b, &value->node, s->status) &&
+         split_place(s, value->node, split_device(s, edge->src), edge->src, 1);
+}
+
+static bool add_arrival(Split *s, const Edge *edge, Node *recv, Node **arrival) {
+  NodeBuilder b;
+  node_builder(&b, s->graph, "Identity", split_name(s, edge->src, ""));
+  node_builder_type(&b, "T", DT_FLOAT);
+  node_builder_input(&b, (NodeOutput){recv, 0});
+  return node_builder_finish_bare(&b, arrival, s->status) &&
+         split_place(s, *arrival, split_device(s, edge->dst), edge->dst, -1);
+}
+
+/* --- channels --- */
+
+static bool add_channel(Split *s, const Edge *edge, int32_t loop, Channel *channel) {
+  NodeOutput value = {edge->src, edge->src_output};
+  if (edge_is_control(edge)) TRY(add_signal(s, edge, &value));
+  TRY(add_pair(s, value, edge, loop, &channel->recv));
+  channel->end = channel->recv;
+  return !edge_is_control(edge) || add_arrival(s, edge, channel->recv, &channel->end);
+}
+
+static bool find_channel(Split *s, const Edge *edge, int32_t loop, Channel **channel) {
+  int device = split_device(s, edge->dst);
+  Channel **first = &s->channels[edge->src->id];
+  for (Channel *at = *first; at; at = at->next) {
+    if (at->output != edge->src_output || at->device != device) continue;
+    if (at->reader != edge->dst) at->reader = NULL;
+    split_hurry(s, at->recv, edge->dst);
+    split_hurry(s, at->end, edge->dst);
+    *channel = at;
+    return true;
+  }
+  Channel *added = arena_calloc(s->arena, 1, sizeof *added);
+  if (!added) return status_oom(s->status, "the partitions of a graph");
+  *added = (Channel){.next = *first, .output = edge->src_output, .device = device, .reader = edge->dst};
+  TRY(add_channel(s, edge, loop, added));
+  *channel = *first = added;
+  return true;
+}
+
+static bool lead(Split *s, Edge *edge, int32_t loop) {
+  Channel *channel;
+  Edge *moved;
+  Node *dst = edge->dst;
+  TRY(find_channel(s, edge, loop, &channel));
+  if (!edge_is_control(edge))
+    return graph_update_edge(s->graph, channel->end, 0, dst, edge->dst_input, s->status);
+  graph_remove_edge(s->graph, edge);
+  return graph_add_control_edge(s->graph, channel->end, dst, &moved, s->status);
+}
+
+/* The value of a reference is received when its reader may read it: what the reader waits for comes first. */
+static bool wait_with_reader(Split *s, const Channel *channel) {
+  const Node *reader = channel->reader;
+  for (int32_t i = 0; i < reader->num_control_inputs; i++) {
+    Edge *added;
+    TRY(graph_add_control_edge(s->graph, reader->control_inputs[i]->src, channel->recv, &added, s->status));
+  }
+  return true;
+}
+
+static bool delay_references(Split *s) {
+  for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
+    const Node *node = graph_node(s->graph, id);
+    for (const Channel *at = s->channels[id]; at; at = at->next) {
+      if (at->output != CONTROL_SLOT && at->reader && dtype_is_ref(node->output_types[at->output]))
+        TRY(wait_with_reader(s, at));
+    }
+  }
+  return true;
+}
+
+bool split_edges(Split *s, Edge *const *edges, int64_t count) {
+  for (int64_t i = 0; i < count; i++) TRY(lead(s, edges[i], loop_of_inputs(&s->loops, edges[i]->dst)));
+  for (ControlLoop *at = s->control_loops; at; at = at->next) {
+    Edge *condition = node_input_edge(at->pivot, 1);
+    if (split_device(s, condition->src) != at->device) TRY(lead(s, condition, at->loop));
+  }
+  return delay_references(s);
+}
