@@ -40,7 +40,7 @@ export { PartialRun } from './session/partial-run.js';
 export type { PartialRunOptions } from './session/partial-run.js';
 export type { Feeds, Fetch, Fetched } from './session/request.js';
 export { Session } from './session/session.js';
-export type { RunOptions, SessionOptions } from './session/session.js';
+export type { Device, RunOptions, SessionOptions } from './session/session.js';
 export type { StepOptions } from './engine/step-queue.js';
 export { Tensor } from './tensor/tensor.js';
 export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';

@@ -2,6 +2,7 @@
 import { checkFunction, checkText } from './base/arguments.js';
 import { Compatibility, checkCompatibility } from './models/compatibility.js';
 import { didYouMean } from './base/did-you-mean.js';
+import { withDevice } from './graph/device-scope.js';
 import type { DTypeName, DTypeNamed } from './tensor/dtypes.js';
 import { CreateSpec, DefineSpec, FunctionDef } from './graph/function-def.js';
 import { Files } from './engine/files.js';
@@ -39,6 +40,12 @@ export interface TF {
   tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
   readonly Graph: new () => Graph;
   readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
+  /**
+   * Runs `use` at once; the operations that it adds ask for the device, in all graphs. Scopes nest: what the
+   * inner one leaves open ('/cpu:1' says nothing of the job) is as in the outer one. null ends all scopes
+   * around for its own. Nodes of an imported GraphDef get the device of the scope unless they have one.
+   */
+  device<T>(name: string | null, use: () => T): T;
   readonly FunctionDef: {
     /** A function whose nodes and results are named as in FunctionDefs. */
     create(spec: CreateSpec): FunctionDef;
@@ -101,6 +108,7 @@ export function makeTF(runtime: Runtime): TF {
         super(runtime, graph, options);
       }
     },
+    device: (name, use) => withDevice(runtime, name, use),
     FunctionDef: {
       create: (spec) => FunctionDef.createIn(runtime, spec),
       define: (spec) => FunctionDef.defineIn(runtime, spec),

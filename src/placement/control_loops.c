@@ -18,7 +18,7 @@ static bool add_start(Split *s, const Node *beside, int device, Node **start) {
   NodeBuilder b;
   Tensor nothing = {0};
   TRY(tensor_allocate_dims(&nothing, DT_FLOAT, 1, (const int64_t[]){0}, NULL, s->status));
-  node_builder(&b, s->graph, "Const", split_name(s, beside, ""));
+  node_builder(&b, s->graph, "Const", split_name(s, "", beside, ""));
   node_builder_tensor(&b, &nothing);
   tensor_clear(&nothing);
   return node_builder_finish_bare(&b, start, s->status) && split_place(s, *start, device, beside, -1);
@@ -32,7 +32,7 @@ static bool finish(Split *s, NodeBuilder *b, const Node *beside, int device, Nod
 static bool add_enter(Split *s, int32_t loop, Node *start, const Node *beside, int device, Node **enter) {
   static const char *const kAttrs[] = {"frame_name", "parallel_iterations"};
   NodeBuilder b;
-  node_builder(&b, s->graph, "Enter", split_name(s, beside, "_cloop"));
+  node_builder(&b, s->graph, "Enter", split_name(s, "_cloop", beside, ""));
   for (int i = 0; i < 2; i++) {
     AttrValue *value = (AttrValue *)node_def_attr(s->enters[loop]->def, kAttrs[i]);
     if (value) node_builder_attr(&b, kAttrs[i], value);
@@ -46,14 +46,14 @@ static bool add_enter(Split *s, int32_t loop, Node *start, const Node *beside, i
 static bool add_round(Split *s, ControlLoop *loop, Node *enter, const Node *beside) {
   NodeBuilder b;
   Node *next;
-  node_builder(&b, s->graph, "Merge", split_name(s, beside, "_cloop"));
+  node_builder(&b, s->graph, "Merge", split_name(s, "_cloop", beside, ""));
   node_builder_int(&b, "N", 2);
   node_builder_inputs(&b, (const NodeOutput[]){{enter, 0}, {enter, 0}}, 2);
   TRY(finish(s, &b, beside, loop->device, &loop->merge));
-  node_builder(&b, s->graph, "Switch", split_name(s, beside, "_cloop"));
+  node_builder(&b, s->graph, "Switch", split_name(s, "_cloop", beside, ""));
   node_builder_inputs(&b, (const NodeOutput[]){{loop->merge, 0}, {s->conditions[loop->loop], 0}}, 2);
   TRY(finish(s, &b, beside, loop->device, &loop->pivot));
-  node_builder(&b, s->graph, "NextIteration", split_name(s, beside, "_cloop"));
+  node_builder(&b, s->graph, "NextIteration", split_name(s, "_cloop", beside, ""));
   node_builder_input(&b, (NodeOutput){loop->pivot, 1});
   TRY(finish(s, &b, beside, loop->device, &next));
   return graph_update_edge(s->graph, next, 0, loop->merge, 1, s->status);

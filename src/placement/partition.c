@@ -12,10 +12,8 @@ static bool oom(Status *status) { return status_oom(status, "the partitions of a
 
 int split_device(const Split *s, const Node *node) { return s->device_of_name[node->assigned_device]; }
 
-const char *split_name(const Split *s, const Node *node, const char *scope) {
-  bool is_prefix = scope[0] != '/';
-  const char *prefix =
-      arena_printf(s->arena, "%s%s%s", is_prefix ? scope : "", node->name, is_prefix ? "" : scope);
+const char *split_name(const Split *s, const char *before, const Node *node, const char *behind) {
+  const char *prefix = arena_printf(s->arena, "%s%s%s", before, node->name, behind);
   return prefix ? graph_new_free_name(s->graph, prefix) : NULL;
 }
 
@@ -52,7 +50,6 @@ static bool find_devices(Split *s) {
 }
 
 static bool check_nodes(Split *s) {
-  s->keys = NULL;
   if (!mem_grow((void **)&s->keys, &s->key_capacity, s->num_old, sizeof *s->keys)) return oom(s->status);
   for (int64_t id = 0; id < s->num_old; id++) {
     const Node *node = graph_node(s->graph, id);

@@ -45,9 +45,8 @@ int split_device(const Split *s, const Node *node);
 MUST_CHECK bool split_place(Split *s, Node *node, int device, const Node *beside, int place);
 /* The node comes before one more consumer. */
 void split_hurry(Split *s, const Node *node, const Node *consumer);
-/* A name that no other node has: that of `node` with a number, and with `scope` before the number, or before
- * the name unless it begins with '/'. NULL when out of memory. */
-const char *split_name(const Split *s, const Node *node, const char *scope);
+/* A name that no node has: that of `node` between the two texts, and a number. NULL when out of memory. */
+const char *split_name(const Split *s, const char *before, const Node *node, const char *behind);
 
 /* Control loops where values arrive in loops. (control_loops.c) */
 MUST_CHECK bool split_add_control_loops(Split *s, Edge *const *edges, int64_t count);

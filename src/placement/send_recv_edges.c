@@ -25,12 +25,12 @@ static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop,
   DataType type = (DataType)dtype_base((int)node_output_type(value));
   const char *name = arena_printf(graph_arena(s->graph), "edge_%d_%s", edge->id, edge->src->name);
   if (!name) return status_oom(s->status, "the partitions of a graph");
-  node_builder(&b, s->graph, "_Send", split_name(s, edge->src, ""));
+  node_builder(&b, s->graph, "_Send", split_name(s, "", edge->src, ""));
   node_builder_type(&b, "T", type);
   describe_edge(&b, s, name, from, to);
   node_builder_input(&b, value);
   TRY(node_builder_finish_bare(&b, &send, s->status) && split_place(s, send, from, edge->src, 1));
-  node_builder(&b, s->graph, "_Recv", split_name(s, edge->src, ""));
+  node_builder(&b, s->graph, "_Recv", split_name(s, "", edge->src, ""));
   node_builder_type(&b, "tensor_type", type);
   describe_edge(&b, s, name, from, to);
   node_builder_control(&b, send);
@@ -45,7 +45,7 @@ static bool add_signal(Split *s, const Edge *edge, NodeOutput *value) {
   NodeBuilder b;
   Tensor nothing = {0};
   TRY(tensor_allocate_dims(&nothing, DT_FLOAT, 1, (const int64_t[]){0}, NULL, s->status));
-  node_builder(&b, s->graph, "Const", split_name(s, edge->src, "/ctrl"));
+  node_builder(&b, s->graph, "Const", split_name(s, "", edge->src, "/ctrl"));
   node_builder_tensor(&b, &nothing);
   node_builder_control(&b, edge->src);
   tensor_clear(&nothing);
@@ -56,7 +56,7 @@ static bool add_signal(Split *s, const Edge *edge, NodeOutput *value) {
 
 static bool add_arrival(Split *s, const Edge *edge, Node *recv, Node **arrival) {
   NodeBuilder b;
-  node_builder(&b, s->graph, "Identity", split_name(s, edge->src, ""));
+  node_builder(&b, s->graph, "Identity", split_name(s, "", edge->src, ""));
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_input(&b, (NodeOutput){recv, 0});
   return node_builder_finish_bare(&b, arrival, s->status) &&

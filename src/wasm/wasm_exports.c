@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "device/device_scope.h"
 #include "function/text/function_text.h"
 #include "op/node_def.h"
 #include "runtime/thread_pool.h"
@@ -82,6 +83,17 @@ TF_Operation *TF_WasmAddOperation(TF_Graph *graph, const TF_WasmOperation *opera
     return NULL;
   }
   return TF_FinishOperation(desc, status);
+}
+
+void TF_WasmMergeDevices(const char *outer, const char *inner, TF_Buffer *merged, TF_Status *status) {
+  StrBuf device = {0};
+  start_status(status);
+  strbuf_append(&device, ""); /* the merged device may be none */
+  if (device_scope_merge(str_of(outer), str_of(inner), &device, &status->status)) {
+    reported(fill_buffer(&device, merged, &status->status));
+  } else {
+    strbuf_free(&device);
+  }
 }
 
 void TF_WasmOperationSummary(TF_Operation *operation, TF_Buffer *text, TF_Status *status) {

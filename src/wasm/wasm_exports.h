@@ -25,6 +25,11 @@ TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 TF_CAPI_EXPORT extern TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options,
                                                     TF_Status *status);
 
+/* The device of operations in a scope for `inner` within one whose device is `outer`; both are names of
+ * devices, whole or not, or "". INVALID_ARGUMENT when one is malformed. */
+TF_CAPI_EXPORT extern void TF_WasmMergeDevices(const char *outer, const char *inner, TF_Buffer *merged,
+                                               TF_Status *status);
+
 /* A free operation name: `base`, else base_1, base_2, ... Lives as long as the graph; NULL when out of
  * memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);

@@ -67,6 +67,9 @@ export class Runtime {
     else call.TF_WasmReleaseCallable(pointer);
   });
 
+  /** What operations ask for that are added now: the device of the innermost scope, or ''. */
+  device = '';
+
   constructor(
     readonly wasm: Wasm,
     readonly variant: string,

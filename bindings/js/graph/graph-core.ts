@@ -17,6 +17,7 @@ import {
 import type { GraphPtr, OperationPtr, OutputPtr, Ptr, WasmOperationPtr } from '../generated/abi.js';
 import type { Graph } from './graph.js';
 import { HintedGraph, nodeNames, withHint } from './hints.js';
+import { mergeDevices } from './device-scope.js';
 import { OpDef, decodeOpDef, encodeAttrOf } from '../messages/op-def.js';
 import { InputResolver, Operand, isPlainValue } from './op-inputs.js';
 import { Input, Operation, Output, Variable, checkInput } from './operation.js';
@@ -28,6 +29,10 @@ export interface OpOptions {
   /** Must be unused; by default it is made from the op's type: MatMul, MatMul_1, … */
   name?: string;
   controlInputs?: readonly Operation[];
+  /**
+   * The device to run on, whole or in parts: '/cpu:1', '/job:worker/task:0'. What it leaves open is as in the
+   * scope of `tf.device` around it.
+   */
   device?: string;
 }
 
@@ -183,6 +188,12 @@ export abstract class GraphCore implements HintedGraph {
     }
   }
 
+  /** Outside of scopes a name is kept as it is written. */
+  #device(own: string | undefined): string {
+    const around = this.runtime.device;
+    return own && around ? mergeDevices(this.runtime, around, own) : own || around;
+  }
+
   /** A TF_WasmOperation (src/wasm/wasm_exports.h). */
   #request(
     scope: Scope,
@@ -199,12 +210,13 @@ export abstract class GraphCore implements HintedGraph {
     const controls = options.controlInputs ?? [];
     const controlPointers = controls.length ? this.operationArray(scope, controls) : 0;
     const [numAttrs, attrs] = scope.attrs(options.attrs ?? {}, (key, value) => encodeAttrOf(def, key, value));
+    const device = this.#device(options.device);
     const typeName = def ? this.runtime.constantText(type) : scope.string(type);
     return scope.words([
       typeName,
       name === undefined ? typeName : scope.string(name),
       name === undefined ? 1 : 0,
-      options.device ? scope.string(options.device) : 0,
+      device ? scope.string(device) : 0,
       inputs.length,
       lengths,
       outputs,

@@ -146,8 +146,8 @@ function setOptions(
   const { call } = graph.wasm;
   if (options.prefix !== undefined)
     call.TF_ImportGraphDefOptionsSetPrefix(pointer, scope.string(options.prefix));
-  if (options.defaultDevice !== undefined)
-    call.TF_ImportGraphDefOptionsSetDefaultDevice(pointer, scope.string(options.defaultDevice));
+  const device = options.defaultDevice ?? graph.runtime.device;
+  if (device !== '') call.TF_ImportGraphDefOptionsSetDefaultDevice(pointer, scope.string(device));
   call.TF_ImportGraphDefOptionsSetUniquifyNames(pointer, options.uniquifyNames ? 1 : 0);
   call.TF_ImportGraphDefOptionsSetUniquifyPrefix(pointer, options.uniquifyPrefix ? 1 : 0);
   for (const [key, value] of Object.entries(options.inputMap ?? {})) {

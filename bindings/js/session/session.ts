@@ -7,6 +7,7 @@ import { Graph } from '../graph/graph.js';
 import type { Null, SessionOptionsPtr, SessionPtr } from '../generated/abi.js';
 import { withHint } from '../graph/hints.js';
 import { Input, Operation } from '../graph/operation.js';
+import { MessageWriter } from '../messages/protobuf.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { SessionStep, StepRequest } from '../engine/session-step.js';
 import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
@@ -30,23 +31,66 @@ export interface SessionOptions {
    * of optimising.
    */
   optimize?: boolean;
+  /** How many devices of a type the session has: `{ CPU: 2 }`; one CPU without it. */
+  deviceCount?: Readonly<Record<string, number>>;
+  /**
+   * true: an operation that asks for a device type or id that there is not (a model that was trained on a
+   * GPU) runs elsewhere. Else steps of the graph are refused.
+   */
+  allowSoftPlacement?: boolean;
+  /** true: says of every node, through `tf.setLog`, on which device it is. */
+  logDevicePlacement?: boolean;
+}
+
+/** One of a session's devices. */
+export interface Device {
+  /** '/job:localhost/replica:0/task:0/device:CPU:0' */
+  readonly name: string;
+  /** 'CPU' */
+  readonly type: string;
+  readonly memoryBytes: number;
+  /** Another one for each device of each session. */
+  readonly incarnation: bigint;
 }
 
 const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...STEP_OPTIONS };
-const SESSION_OPTIONS: Schema<SessionOptions> = { target: 'a string', optimize: 'true or false' };
+const SESSION_OPTIONS: Schema<SessionOptions> = {
+  target: 'a string',
+  optimize: 'true or false',
+  deviceCount: 'an object',
+  allowSoftPlacement: 'true or false',
+  logDevicePlacement: 'true or false',
+};
 
 const CLOSED = 'Session has been closed.';
 
-/** ConfigProto { graph_options { optimizer_options { opt_level: L0 } } } as bytes: -1 takes ten of them. */
-const UNOPTIMIZED = Uint8Array.of(0x52, 13, 0x1a, 11, 0x18, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1);
+/** A ConfigProto. */
+function configOf(options: SessionOptions): Uint8Array {
+  const config = new MessageWriter();
+  for (const [type, count] of Object.entries(options.deviceCount ?? {})) {
+    if (!Number.isInteger(count) || Math.abs(count) >= 2 ** 31)
+      throw new InvalidArgumentError(`deviceCount.${type} must be a whole number, not ${shown(count)}`);
+    config.bytes(1, new MessageWriter().bytes(1, type).varint(2, count).finish());
+  }
+  if (options.allowSoftPlacement) config.varint(7, 1);
+  if (options.logDevicePlacement) config.varint(8, 1);
+  if (options.optimize === false) {
+    const level = new MessageWriter().varint(3, -1); // opt_level: L0
+    config.bytes(10, new MessageWriter().bytes(3, level.finish()).finish());
+  }
+  return config.finish();
+}
 
-function withoutOptimizer({ wasm }: Runtime, open: (settings: SessionOptionsPtr) => SessionPtr): SessionPtr {
+function withConfig(
+  { wasm }: Runtime,
+  config: Uint8Array,
+  open: (settings: SessionOptionsPtr | Null) => SessionPtr,
+): SessionPtr {
+  if (config.length === 0) return open(0);
   const settings = unsigned(wasm.call.TF_NewSessionOptions());
   try {
     wasm.scope((scope) =>
-      wasm.checked((status) =>
-        wasm.call.TF_SetConfig(settings, scope.bytes(UNOPTIMIZED), UNOPTIMIZED.length, status),
-      ),
+      wasm.checked((status) => wasm.call.TF_SetConfig(settings, scope.bytes(config), config.length, status)),
     );
     return open(settings);
   } finally {
@@ -87,7 +131,7 @@ export class Session implements StepRunner {
     const { wasm } = runtime;
     const open = (settings: SessionOptionsPtr | Null) =>
       unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status)));
-    this.#pointer = options.optimize === false ? withoutOptimizer(runtime, open) : open(0);
+    this.#pointer = withConfig(runtime, configOf(options), open);
     runtime.opened(this, 'sessions', this.#pointer);
   }
 
@@ -237,6 +281,30 @@ export class Session implements StepRunner {
     if (typeof key === 'string') this.#placesByName.set(key, place);
     else this.#placesByHandle.set(key, place);
     return place;
+  }
+
+  /** The session's devices, by their ids. */
+  listDevices(): Device[] {
+    const pointer = this.usablePointer();
+    const { wasm } = this.#runtime;
+    const { call } = wasm;
+    const list = wasm.made((status) => call.TF_SessionListDevices(pointer, status));
+    try {
+      return Array.from({ length: call.TF_DeviceListCount(list) }, (_, i) => {
+        let device: Device | undefined;
+        wasm.checked((status) => {
+          device = {
+            name: wasm.text(call.TF_DeviceListName(list, i, status)),
+            type: wasm.text(call.TF_DeviceListType(list, i, status)),
+            memoryBytes: Number(call.TF_DeviceListMemoryBytes(list, i, status)),
+            incarnation: BigInt.asUintN(64, call.TF_DeviceListIncarnation(list, i, status)),
+          };
+        });
+        return device!;
+      });
+    } finally {
+      call.TF_DeleteDeviceList(list);
+    }
   }
 
   /** Frees the variables and all caches. Later runs fail. */
