@@ -20,12 +20,16 @@ const char *split_name(const Split *s, const char *before, const Node *node, con
 /* Between the keys of two nodes that there were is room for what comes before and behind them. */
 enum { KEYS_PER_NODE = 4 };
 
-bool split_place(Split *s, Node *node, int device, const Node *beside, int place) {
-  if (!mem_grow((void **)&s->keys, &s->key_capacity, node->id + 1, sizeof *s->keys)) return oom(s->status);
-  s->keys[node->id] = s->keys[beside->id] + place;
+static bool assign(Split *s, Node *node, int device) {
   TRY(graph_set_assigned_device(s->graph, node, s->devices->devices[device].name, s->status));
   s->device_of_name[node->assigned_device] = device;
   return true;
+}
+
+bool split_place(Split *s, Node *node, int device, const Node *beside, int place) {
+  if (!mem_grow((void **)&s->keys, &s->key_capacity, node->id + 1, sizeof *s->keys)) return oom(s->status);
+  s->keys[node->id] = s->keys[beside->id] + place;
+  return assign(s, node, device);
 }
 
 void split_hurry(Split *s, const Node *node, const Node *consumer) {
@@ -52,8 +56,9 @@ static bool find_devices(Split *s) {
 static bool check_nodes(Split *s) {
   if (!mem_grow((void **)&s->keys, &s->key_capacity, s->num_old, sizeof *s->keys)) return oom(s->status);
   for (int64_t id = 0; id < s->num_old; id++) {
-    const Node *node = graph_node(s->graph, id);
+    Node *node = graph_node(s->graph, id);
     s->keys[id] = KEYS_PER_NODE * id;
+    if (node && node_is_boundary(node) && node->assigned_device == 0) TRY(assign(s, node, 0));
     if (!node || id <= SINK_ID || split_device(s, node) >= 0) continue;
     status_invalid(s->status, "Malformed assigned device '%s'", node_assigned_device(node));
     return node_attach(node->name, s->status);

@@ -34,10 +34,11 @@ typedef struct Partitions {
   Arena *arena; /* of the arrays */
 } Partitions;
 
-/* `body` is changed: nodes are added and edges led over them. The parts share attr values and shapes with it,
- * and it must outlive them. After an error it can only be freed. Errors: INVALID_ARGUMENT "Malformed assigned
- * device 'd'" for a node that is not on one of the devices; "A cross-device loop must have a pivot predicate:
- * f"; those of graph_control_flow. */
+/* Arguments and results that are not assigned are put on the first device. `body` is changed: nodes are added
+ * and edges led over them. The parts share attr values and shapes with it, and it must outlive them. After an
+ * error it can only be freed. Errors: INVALID_ARGUMENT "Malformed assigned device 'd'" for a node that is not
+ * on one of the devices; "A cross-device loop must have a pivot predicate: f"; those of graph_control_flow.
+ */
 MUST_CHECK bool partition_body(FunctionBody *body, const DeviceSet *devices, Partitions *partitions,
                                Status *status);
 void partitions_free(Partitions *partitions);

@@ -245,6 +245,32 @@ TEST(nodes_without_a_device_are_not_partitioned) {
   end_loop(&l);
 }
 
+TEST(results_without_a_device_are_on_the_first) {
+  PlacementCase c = {.name = "a result", .arena = arena_new()};
+  FunctionBody *body = NULL;
+  Partitions parts;
+  status_init(&c.status);
+  c.graph = graph_of_text(
+      "node { name: 'a' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "
+      "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } } } } }",
+      c.arena, &c.status);
+  REQUIRE_OK(device_set_new(2, &c.devices, &c.status), c.status);
+  NodeOutput fetch = {graph_find_node(c.graph, "a"), 0};
+  StepSignature signature = {.fetches = &fetch, .num_fetches = 1};
+  REQUIRE_OK(client_graph_of_step(c.graph, &signature, &body, &c.status), c.status);
+  Node *a = graph_find_node(body->graph, "a");
+  REQUIRE_OK(graph_set_assigned_device(body->graph, a, c.devices->devices[1].name, &c.status), c.status);
+  if (CHECK_OK(partition_body(body, c.devices, &parts, &c.status), c.status)) {
+    CHECK_INT_EQ(parts.count, 2);
+    CHECK_INT_EQ(parts.parts[0].body->num_rets, 1);
+    CHECK_INT_EQ(parts.parts[1].body->num_rets, 0);
+    CHECK_INT_EQ(parts.parts[1].body->num_control_rets, 1);
+    partitions_free(&parts);
+  }
+  function_body_free(body);
+  end_case(&c);
+}
+
 TEST(partitioning_says_that_memory_ran_out) {
   Shortage shortage = {.what = "partitioning"};
   do {
