@@ -83,13 +83,6 @@ static bool is_sorted(const Sorter *s, const Node *node) {
   return node->id > SINK_ID && node_set_has(s->set, node);
 }
 
-static int64_t num_edges_into(const Node *node) {
-  return (int64_t)node->num_inputs + node->num_control_inputs;
-}
-static const Edge *edge_into(const Node *node, int64_t i) {
-  return i < node->num_inputs ? node_input_edge(node, (int)i) : node->control_inputs[i - node->num_inputs];
-}
-
 static bool add_item(Sorter *s, ScheduleItem item) {
   Schedule *schedule = s->schedule;
   if (schedule->num_items == s->capacity) return oom(s->status);
@@ -110,9 +103,9 @@ Guard schedule_edge_guard(const Schedule *schedule, const Edge *edge) {
  * inputs is alive, whatever its control inputs are. */
 static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
   int count = 0;
-  int64_t edges = node_is_merge(node) ? node->num_inputs : num_edges_into(node);
+  int64_t edges = node_is_merge(node) ? node->num_inputs : node_num_in_edges(node);
   for (int64_t i = 0; i < edges; i++) {
-    const Edge *edge = edge_into(node, i);
+    const Edge *edge = node_in_edge(node, i);
     if (is_sorted(s, edge->src) && !closes_loop(edge)) all[count++] = schedule_edge_guard(s->schedule, edge);
   }
   return count;
@@ -317,8 +310,8 @@ static int32_t num_readers(const Sorter *s, const Node *next_iteration) {
 }
 
 static bool release_rounds(Sorter *s, const Node *reader) {
-  for (int64_t i = 0; i < num_edges_into(reader); i++) {
-    const Edge *edge = edge_into(reader, i);
+  for (int64_t i = 0; i < node_num_in_edges(reader); i++) {
+    const Edge *edge = node_in_edge(reader, i);
     if (closes_loop(edge) && is_sorted(s, edge->src)) TRY(release(s, edge->src));
   }
   return true;
@@ -328,8 +321,8 @@ static void count_node(Sorter *s, const Node *node) {
   const LoopTree *loops = &s->schedule->loops;
   int32_t loop = loops->loop_of[node->id];
   int32_t pending = 0;
-  for (int64_t i = 0; i < num_edges_into(node); i++) {
-    const Edge *edge = edge_into(node, i);
+  for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+    const Edge *edge = node_in_edge(node, i);
     pending += is_sorted(s, edge->src) && !closes_loop(edge);
   }
   if (node_is_next_iteration(node)) pending += num_readers(s, node);
@@ -422,7 +415,7 @@ static bool start_sorter(Sorter *s, Node *const *order, int64_t count) {
   Schedule *schedule = s->schedule;
   int64_t most = 1;
   for (int64_t i = 0; i < count; i++) {
-    if (num_edges_into(order[i]) > most) most = num_edges_into(order[i]);
+    if (node_num_in_edges(order[i]) > most) most = node_num_in_edges(order[i]);
   }
   s->capacity = 2 * count + 2 * (int64_t)schedule->loops.num_loops;
   schedule->items = arena_alloc(s->arena, s->capacity * (int64_t)sizeof *schedule->items);
