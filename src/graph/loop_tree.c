@@ -5,8 +5,8 @@
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 
-/* A disjoint-set forest joins the parts. It has two elements for each node: the node in its frame, and, for
- * one node of each loop, the loop as a unit in the surrounding frame. */
+/* A disjoint-set forest joins nodes into parts. It has two elements per node. The first is the node in its
+ * frame. The second is used for one node of each loop: it is the loop as a unit of the surrounding frame. */
 typedef struct Parts {
   const Graph *graph;
   const NodeSet *set;
@@ -66,7 +66,7 @@ static bool number_frames(Parts *p, StringMap *numbers, Status *status) {
   return true;
 }
 
-/* A parent frame opens first, but may have a larger number. */
+/* A parent frame opens before its children, but may have a larger number than they have. */
 static void measure_depths(Parts *p) {
   for (int32_t f = 1; f < p->num_frames; f++) {
     int32_t depth = 0, at = f;
@@ -94,7 +94,7 @@ static bool find_frames(Parts *p, Arena *arena, Status *status) {
 /* The loop that a node runs in, as an element of the surrounding frame. */
 static int64_t unit_of(const Parts *p, const Node *node) { return p->num_ids + part_of(p, node->id); }
 
-/* The edge's source as an element of the frame that the edge lies in; the second function gives its
+/* The source of an edge as an element of the edge's frame. The next function does the same for the
  * destination. */
 static int64_t source_element(const Parts *p, const Edge *edge) {
   return node_is_exit(edge->src) ? unit_of(p, edge->src) : edge->src->id;
@@ -114,7 +114,7 @@ static void join_ends(const Parts *p, const Edge *edge, int32_t depth) {
     join(p, source_element(p, edge), destination_element(p, edge));
 }
 
-/* Inner frames first: a loop is a unit only when its parts are known. */
+/* Joins the inner frames first, because a loop can be a unit only when its nodes are known. */
 static bool join_parts(Parts *p, Arena *arena, Status *status) {
   p->joined = arena_alloc(arena, 2 * p->num_ids * (int64_t)sizeof *p->joined);
   if (!p->joined) return oom(status);

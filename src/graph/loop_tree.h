@@ -1,10 +1,10 @@
-/* The loops of a graph with Enter, Exit and NextIteration. Each is one unit, which ends before the readers of
- * its Exits begin.
+/* The loops of a graph with Enter, Exit and NextIteration. A loop is one unit: it ends before the readers of
+ * its Exits run.
  *
  * A loop is a connected part of a frame. Two loops may have the same frame name, as in two copies of an
- * imported graph: TensorFlow runs both in one frame, but unless they are connected neither depends on the
- * other. Loop 0 is everything outside of loops. Nested loops have their own numbers, and are units of the
- * loop around them.
+ * imported graph. TensorFlow runs both in one frame, but they are independent unless an edge connects them.
+ * Loop 0 contains the nodes outside of all loops. A nested loop has a number of its own, and is a unit of the
+ * loop around it.
  */
 #ifndef TFCORE_GRAPH_LOOP_TREE_H_
 #define TFCORE_GRAPH_LOOP_TREE_H_

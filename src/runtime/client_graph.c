@@ -81,7 +81,7 @@ static bool check_output(NodeOutput output, const char *what, Status *status) {
                         output.index, output.node->num_outputs);
 }
 
-/* What the step replaces: first the feeds, then what is connected. */
+/* The number of outputs that the step replaces: first the feeds, then the targets of connections. */
 static int num_replaced(const StepSignature *signature) {
   return signature->num_feeds + signature->num_connections;
 }
@@ -145,7 +145,7 @@ typedef struct Client {
   Status *status;
   Arena *arena; /* scratch memory */
   Graph *into;
-  NodeSet needed, fed; /* `fed`: the nodes of which an output is fed or connected */
+  NodeSet needed, fed; /* `fed`: the nodes with an output that is fed or connected */
   Node **copies;       /* by id in `graph` */
   Node **args, **results, **targets;
 } Client;
@@ -228,7 +228,7 @@ static bool check_reference(const Edge *edge, Status *status) {
                         edge->src_output, dtype_name(type));
 }
 
-/* What reads `output` in the graph reads `source` in the step. */
+/* Makes the copies of the readers of `output` read `source`. */
 static bool reconnect(Client *c, NodeOutput output, NodeOutput source) {
   Edge *added;
   for (int32_t k = 0; k < output.node->num_out_edges; k++) {

@@ -5,10 +5,11 @@
  *   StepSignature signature = {.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1};
  *   client_graph_of_step(graph, &signature, &body, &status);
  *
- * Its arguments are the fed outputs, its results the fetched ones, in the same order; `_Arg` and `_Retval`
- * nodes have TensorFlow's names, `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). Control results
- * are the targets, and all nodes with effects (node_has_effects), which run even when a pass finds that
- * nothing reads their outputs. All other nodes keep their names and the order of their ids.
+ * Its arguments are the fed outputs, and its results are the fetched outputs, in the same order. The `_Arg`
+ * and `_Retval` nodes have TensorFlow's names: `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). The
+ * control results are the targets and all nodes with effects (node_has_effects). Nodes with effects run even
+ * when a pass finds that no node reads their outputs. All other nodes keep their names and the order of their
+ * ids.
  */
 #ifndef TFCORE_RUNTIME_CLIENT_GRAPH_H_
 #define TFCORE_RUNTIME_CLIENT_GRAPH_H_
@@ -39,11 +40,11 @@ MUST_CHECK bool step_signature_copy(const StepSignature *from, Arena *arena, Ste
 /* INVALID_ARGUMENT when one of its nodes is not (or no longer) of this graph. */
 MUST_CHECK bool step_signature_check(const StepSignature *signature, const Graph *graph, Status *status);
 
-/* The part of the graph that the step needs. It shares attr values and shapes with the graph, which must
- * outlive it; where what is fed or connected decides shapes, they are inferred anew. Errors: INVALID_ARGUMENT
- * in TensorFlow's words for an output that does not exist, that is fed or connected twice, or both fed and
- * fetched; for nothing to do; for a value fed where a reference is wanted; for an input that is not
- * connected; for a connection that would create a cycle. */
+/* Makes the client graph of a step. It shares attr values and shapes with the graph, which must outlive it.
+ * Shapes are inferred again when feeds or connections change them. Errors: INVALID_ARGUMENT, in TensorFlow's
+ * words, for an output that does not exist, that is fed or connected twice, or that is both fed and fetched;
+ * for an empty request; for a value fed where a reference is required; for an input that is not connected;
+ * for a connection that would create a cycle. */
 MUST_CHECK bool client_graph_of_step(Graph *graph, const StepSignature *signature, FunctionBody **body,
                                      Status *status);
 /* Makes the client graph of a function: the part that a call runs (function_body_prune). It shares values

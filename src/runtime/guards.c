@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 
-/* The longest chain of implied guards that is searched. Beyond it, guards are only more than needed. */
+/* The longest chain of implied guards that is searched. A limit only means that some guards are redundant. */
 enum { MAX_CHAIN = 64 };
 
 static bool oom(Status *status) { return status_oom(status, "the guards of a program"); }

@@ -49,13 +49,14 @@ MUST_CHECK bool guards_add(Guards *guards, Guard implied, Guard *guard, Status *
  * receives whether they existed before. */
 MUST_CHECK bool guards_of_switch(Guards *guards, const Edge *predicate, Guard guard, int num_outputs,
                                  Guard *first, bool *known, Status *status);
-/* The conjunction of all guards in `all`, which is sorted and shortened. `known` receives whether the run
- * need not decide it: because the conjunction existed before, or one of the guards implies the others. */
+/* The conjunction of all guards in `all`; the function sorts and shortens that array. `known` receives
+ * whether the run need not decide the conjunction: it existed before, or one of the guards implies the
+ * others. */
 MUST_CHECK bool guards_all_of(Guards *guards, Guard *all, int count, Guard *guard, bool *known,
                               Status *status);
-/* The disjunction of the guards in `any`, when the compiler can tell it: they are all outputs of one Switch,
- * so it is the guard of that Switch. Otherwise `*found` is false, and `*guard` is one that all of them
- * imply. */
+/* The disjunction of the guards in `any`. The compiler knows it when the guards are all outputs of one
+ * Switch: it is the guard of that Switch. Otherwise `*found` is false, and `*guard` is a guard that all of
+ * them imply. */
 void guards_any_of(const Guards *guards, const Guard *any, int count, Guard *guard, bool *found);
 
 #endif

@@ -8,21 +8,21 @@
 #include "runtime/partial_units.h"
 #include "runtime/session_internal.h"
 
-/* What was fed, or has been computed: the value of an argument of the private graph. */
+/* The value of an argument of the private graph: a feed, or a result of an earlier piece. */
 typedef struct KeptValue {
   Node *arg;
   Tensor value;
 } KeptValue;
 
-/* The piece that is under way, or being made. */
+/* The piece that is running or being prepared. */
 typedef struct Piece {
   Arena *arena;
-  bool *feeds, *fetches; /* per feed and fetch of the setup: whether this piece is given it, asked for it */
-  uint8_t *waits_for;    /* per id: whether it waits for a feed that is still to come */
-  uint8_t *runs;         /* per id */
-  NodeOutput *outputs;   /* what later pieces read */
+  bool *feeds, *fetches; /* per feed and fetch of the setup: whether this piece feeds or fetches it */
+  uint8_t *waits_for;    /* per node id: whether the node depends on a feed of a later piece */
+  uint8_t *runs;         /* per node id: whether the node runs in this piece */
+  NodeOutput *outputs;   /* the outputs that later pieces read */
   int num_outputs;
-  int num_asked, *asked; /* the setup's fetches in the order of the piece's */
+  int num_asked, *asked; /* fetch i of the piece is fetch asked[i] of the setup */
 } Piece;
 
 struct PartialRun {
@@ -30,15 +30,15 @@ struct PartialRun {
   PartialRun *previous, *next;
   Arena *arena;
   char *handle;
-  FunctionBody *body; /* the private graph; its results read arguments once they have been computed */
-  StepCache *cache;   /* of the private graph */
+  FunctionBody *body; /* the private graph; a result reads an argument as soon as it has been computed */
+  StepCache *cache;   /* the programs of the private graph */
   PartialUnits units;
   int64_t *control_ids; /* of the control results: nodes that have run are gone */
   StepSignature setup;  /* of the session's graph */
   bool *fed, *fetched;
   KeptValue *kept;
   int64_t num_kept, kept_capacity;
-  Piece *piece; /* NULL: no piece is under way */
+  Piece *piece; /* NULL: no piece is running */
 };
 
 static bool oom(Status *status) { return status_oom(status, "a partial run"); }
@@ -127,7 +127,7 @@ bool session_setup_partial_run(Session *session, const StepSignature *signature,
   return ok;
 }
 
-/* --- what a piece is asked for --- */
+/* --- the feeds and fetches of a piece --- */
 
 static PartialRun *find_run(const Session *session, const char *handle) {
   PartialRun *run = session->partial_runs;
@@ -174,7 +174,7 @@ static bool check_asked(const PartialRun *run, Piece *piece, const NodeOutput *f
   return true;
 }
 
-/* --- what it runs --- */
+/* --- the nodes that a piece runs --- */
 
 static void wait_for(const PartialRun *run, Piece *piece, int64_t id, int64_t *queue, int64_t *num_queued) {
   for (int64_t at = id; !piece->waits_for[at];) {
@@ -184,7 +184,7 @@ static void wait_for(const PartialRun *run, Piece *piece, int64_t id, int64_t *q
   }
 }
 
-/* What depends on feed `i`. */
+/* Marks the nodes that depend on feed `i`. */
 static void mark_waiting(const PartialRun *run, Piece *piece, int i, int64_t *queue) {
   int64_t num_queued = 0;
   wait_for(run, piece, run->body->arg_nodes[i]->id, queue, &num_queued);
@@ -213,7 +213,7 @@ static bool find_waiting(const PartialRun *run, Piece *piece, Status *status) {
   return true;
 }
 
-/* A variable is no value that could be kept: it is looked up by each piece that uses it. */
+/* The output of a variable cannot be kept as a value: each piece that uses the variable looks it up. */
 static bool stays(const Node *node) { return node_is_boundary(node) || node->node_class == NODE_VARIABLE; }
 
 static void find_nodes(const PartialRun *run, Piece *piece) {
@@ -260,7 +260,7 @@ static bool is_awaited(const Piece *piece, const Node *node) {
   return false;
 }
 
-/* The piece as a step of the private graph. */
+/* Describes the piece as a step of the private graph. */
 static bool make_signature(const PartialRun *run, Piece *piece, StepSignature *signature,
                            const Tensor ***values, Status *status) {
   int64_t ids = graph_num_node_ids(run->body->graph);
@@ -293,7 +293,7 @@ static bool make_signature(const PartialRun *run, Piece *piece, StepSignature *s
   return true;
 }
 
-/* --- what it leaves --- */
+/* --- the values for later pieces --- */
 
 static bool keep(PartialRun *run, Node *arg, const Tensor *value, Status *status) {
   if (!mem_grow((void **)&run->kept, &run->kept_capacity, run->num_kept + 1, sizeof *run->kept))
@@ -302,7 +302,7 @@ static bool keep(PartialRun *run, Node *arg, const Tensor *value, Status *status
   return tensor_assign(&run->kept[run->num_kept++].value, value, status);
 }
 
-/* What reads the output later reads an argument instead. */
+/* Adds an argument with the value of `output`. The nodes of later pieces read it instead of `output`. */
 static bool replace(PartialRun *run, const Piece *piece, NodeOutput output, const Tensor *value,
                     Status *status) {
   NodeBuilder b;
@@ -338,7 +338,7 @@ static bool leave(PartialRun *run, const PreparedStep *prepared, const Tensor *r
   return true;
 }
 
-/* The value that result `i` of the private graph reads. */
+/* Sets `value` to the kept value that result `i` of the private graph reads. */
 static bool give(const PartialRun *run, int i, Tensor *value, Status *status) {
   const Node *source = node_input_edge(run->body->ret_nodes[i], 0)->src;
   for (int64_t k = 0; k < run->num_kept; k++) {
@@ -355,7 +355,7 @@ bool partial_run_has_ended(const PartialRun *run) {
   return all;
 }
 
-/* The nodes of the piece have run: gives what was asked for. */
+/* Sets the fetch values when the nodes of the piece have run. */
 static bool finish_piece(PartialRun *run, Tensor *fetch_values, Status *status) {
   const Piece *piece = run->piece;
   bool ok = true;
@@ -426,7 +426,7 @@ static bool check_values(const Session *session, const StepSignature *asked, con
   return true;
 }
 
-/* From here on a failure ends the partial run. */
+/* From this call on, a failure ends the partial run. */
 static bool start_piece(PartialRun *run, const SessionRunOptions *options, const StepSignature *asked,
                         const Tensor *const *values, Tensor *fetch_values, SessionStep **step,
                         Status *status) {

@@ -11,7 +11,7 @@ typedef struct Units {
   int64_t size;
   int64_t *joined;   /* per id: another node of the same unit, or itself */
   uint8_t *optional; /* per id: whether its outputs may be dead */
-  int64_t *queue;    /* nodes whose readers are to be looked at */
+  int64_t *queue;    /* nodes whose readers have not been visited yet */
   int64_t num_queued;
 } Units;
 
@@ -36,7 +36,7 @@ static void mark(Units *u, const Node *node) {
   u->queue[u->num_queued++] = node->id;
 }
 
-/* A dead Enter makes the whole loop dead. Otherwise what leaves the loop is alive. */
+/* A dead Enter makes the whole loop dead. If no Enter is dead, the loop's Exits are alive. */
 static void mark_exits(Units *u, const Node *enter) {
   for (int64_t id = SINK_ID + 1; id < u->size; id++) {
     const Node *node = graph_node(u->graph, id);

@@ -1,5 +1,5 @@
 /* Control flow of a run: the instructions between kernels. Unlike TensorFlow's executor, it counts no pending
- * inputs: the schedule (runtime/schedule.h) orders a node after everything that it waits for. */
+ * inputs: the schedule (runtime/schedule.h) places a node after everything that the node depends on. */
 #include "op/node_def.h"
 #include "runtime/program_internal.h"
 
@@ -118,7 +118,8 @@ static void finish_loop(ProgramRun *run, const ProgramLoop *loop, GuardState mis
   run->instruction = loop->end;
 }
 
-/* A loop does not run when all entering values are dead; its Exits are then dead. */
+/* A loop runs only if at least one of its entering values is alive. If none is alive and at least one is
+ * dead, its Exits are dead. If all are undecided, its Exits stay undecided. */
 static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   const ProgramLoop *loop = &run->program->loops[at->loop];
   int32_t alive = 0, dead = 0;

@@ -46,9 +46,9 @@ typedef struct Queue {
 typedef struct Unit {
   int64_t waiting_nodes; /* nodes that are not in the order yet */
   int64_t waiting_units; /* loops directly inside that are not in the order yet */
-  int64_t pending;     /* of the whole loop: edges into its Enters from nodes that are not in the order yet */
-  int64_t first_ready; /* id of a node that waits only for the loop to begin, chained; 0: none */
-  int32_t ready_unit;  /* a loop directly inside that is ready, chained by next_unit; 0: none */
+  int64_t pending;       /* edges into the loop's Enters from nodes that are not in the order yet */
+  int64_t first_ready;   /* id of a node that waits only for the loop to begin, chained; 0: none */
+  int32_t ready_unit;    /* a loop directly inside that is ready, chained by next_unit; 0: none */
   int32_t next_unit;
   int64_t first_exit;  /* id of an Exit that is in the order, chained; 0: none */
   int64_t active_base; /* active guards below this index belong to outer loops */
@@ -70,13 +70,13 @@ typedef struct Sorter {
   Unit *units;      /* per loop */
   Queue *queues;    /* per guard */
   int64_t queue_capacity;
-  Guard *active; /* guards with ready nodes; those of inner loops on top */
+  Guard *active; /* guards with ready nodes; the guards of inner loops are on top */
   int64_t num_active, active_capacity;
   Guard *scratch; /* room for as many guards as one node can have inputs */
-  uint8_t *apart; /* per loop: its Merges do not hold together, so each has its own guard */
+  uint8_t *apart; /* per loop: whether each of its Merges needs a guard of its own */
   int32_t loop;   /* the loop that is being sorted */
   Guard current;  /* the guard of the last node in the order */
-  bool again;     /* a loop's Merges were found not to hold together: sort again */
+  bool again;     /* a loop was added to `apart`, so the graph must be sorted again */
 } Sorter;
 
 static bool is_sorted(const Sorter *s, const Node *node) {
@@ -141,7 +141,7 @@ static bool find_merge_guard(Sorter *s, const Node *node, NodeGuards *guards) {
   return true;
 }
 
-/* Finds the guard of a node, and adds an item that decides it where that is needed. */
+/* Finds the guard of a node. Adds an item that decides the guard if no earlier item does. */
 static bool guard_of_inputs(Sorter *s, const Node *node, Guard *guard) {
   bool known;
   TRY(guards_all_of(&s->schedule->guards, s->scratch, inputs_of_guard(s, node, s->scratch), guard, &known,
@@ -301,7 +301,7 @@ static const Node *take_ready(Sorter *s) {
 
 /* --- sorting --- */
 
-/* The NextIteration's readers must take the old value before this iteration stores the next one. */
+/* The readers of the NextIteration must read the old value before this iteration stores the next one. */
 static int32_t num_readers(const Sorter *s, const Node *next_iteration) {
   int32_t count = 0;
   for (int32_t i = 0; i < next_iteration->num_out_edges; i++)
@@ -348,7 +348,7 @@ static bool begin_loop(Sorter *s, int32_t loop) {
     next = s->next[id];
     TRY(push_ready(s, graph_node(s->body->graph, id)));
   }
-  /* After the items that decide the guards of its Enters. */
+  /* The loop begins after the items that decide the guards of its Enters. */
   return loop == 0 || add_item(s, (ScheduleItem){.kind = ITEM_LOOP_BEGIN, .loop = loop});
 }
 

@@ -1,5 +1,5 @@
-/* Schedules: the order in which a program runs the nodes of its graph, and the conditions that it tests
- * before each.
+/* Schedules: the order in which a program runs the nodes of its graph, and the condition that it tests before
+ * each node.
  *
  * A graph without control flow is sorted topologically. With control flow, each node has a guard
  * (runtime/guards.h). Nodes of equal guards are adjacent where the edges allow it, and the nodes of a loop
@@ -17,7 +17,7 @@
 
 typedef enum ScheduleItemKind {
   ITEM_NODE,
-  ITEM_ALL,        /* decides `guard`, a conjunction, whose parts are known here */
+  ITEM_ALL,        /* decides `guard`, a conjunction whose parts are already decided */
   ITEM_LOOP_BEGIN, /* begins `loop` */
   ITEM_LOOP_END
 } ScheduleItemKind;

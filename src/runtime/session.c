@@ -157,7 +157,7 @@ int64_t session_cached_bytes(const Session *session) {
   return session->pool ? buffer_pool_cached_bytes(session->pool) : 0;
 }
 
-/* --- what is fed --- */
+/* --- feeds --- */
 
 /* Whether the shape is compatible with the inferred shape of the output. */
 static bool has_known_shape(NodeOutput output, const Tensor *value) {
@@ -182,7 +182,7 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* Outputs that do not exist are refused later. */
+/* This ignores outputs that do not exist: a later check refuses them. */
 bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
                                   const Tensor *const *values) {
   bool known = true;
@@ -268,7 +268,7 @@ static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status
   return true;
 }
 
-/* A partial run goes on unless its piece failed, or was the last. */
+/* A partial run continues unless its piece failed or was the last one. */
 static void end_step(SessionStep *step, bool succeeded) {
   PartialRun *run = step->partial_run;
   end_run(step);

@@ -8,7 +8,7 @@ struct SessionCallable {
   Session *session;
   Arena *arena;
   StepSignature signature;
-  const PreparedStep *prepared[2]; /* for shapes that the graph knows, and for others; NULL: not yet made */
+  const PreparedStep *prepared[2]; /* [0]: for the inferred shapes, [1]: for any shapes; NULL: not made yet */
 };
 
 static bool new_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
@@ -25,7 +25,7 @@ static bool new_callable(Session *session, const StepSignature *signature, Sessi
   return status_oom(status, "a callable");
 }
 
-/* The session and the graph are locked. */
+/* The caller has locked the session and the graph. */
 static bool prepare_call(SessionCallable *callable, bool any_shapes, const PreparedStep **prepared,
                          Status *status) {
   *prepared = callable->prepared[any_shapes];

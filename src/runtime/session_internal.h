@@ -1,4 +1,4 @@
-/* What the files of a session share: session.c, session_callable.c, partial_run.c. */
+/* Declarations shared by the files of a session: session.c, session_callable.c, partial_run.c. */
 #ifndef TFCORE_RUNTIME_SESSION_INTERNAL_H_
 #define TFCORE_RUNTIME_SESSION_INTERNAL_H_
 
@@ -21,9 +21,9 @@ struct Session {
   KernelTable *kernels;
   PlacedGraph placed;
   StepCache *cache;
-  PartialRun *partial_runs;      /* that have not ended */
-  int64_t num_partial_runs;      /* so far: part of their handles */
-  SessionStep *under_way, *idle; /* idle: to be used again, so that a repeated step allocates nothing */
+  PartialRun *partial_runs;      /* a list of those that have not ended */
+  int64_t num_partial_runs;      /* how many have been set up; handles contain this number */
+  SessionStep *under_way, *idle; /* idle steps are reused, so that a repeated step allocates nothing */
   const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
   int64_t feed_capacity;
   atomic_bool closing; /* ends the step that is being advanced */
@@ -42,34 +42,34 @@ struct SessionStep {
   SessionStep *previous, *next;
 };
 
-/* CANCELLED when the session is closed; FAILED_PRECONDITION when one of its kernels asks. */
+/* CANCELLED when the session is closed; FAILED_PRECONDITION when called by a kernel that the session runs. */
 MUST_CHECK bool session_lock(Session *session, Status *status);
-/* Unlocks the mutex. A kernel may have requested that the session be closed while it was locked. */
+/* Unlocks the mutex. Closes the session if a kernel requested that while the mutex was locked. */
 void session_unlock(Session *session);
 
-/* The session and its graph are locked during the following. */
+/* The caller of the following functions has locked the session and its graph. */
 
-/* Whether the values have shapes that the graph does not know, and the session takes them. */
+/* Whether a value's shape is incompatible with the inferred one, and the session accepts such values. */
 bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
                                   const Tensor *const *values);
-/* INVALID_ARGUMENT unless the value has the dtype of the output that it is fed for, and its shape where the
- * session wants that. */
+/* INVALID_ARGUMENT unless the value has the dtype of the output that it replaces and, if the session requires
+ * it, a compatible shape. */
 MUST_CHECK bool session_check_value(const Session *session, NodeOutput feed, int position,
                                     const Tensor *value, Status *status);
-/* Begins a step of a program in `cache`. */
+/* Begins a step that runs a program of `cache`. */
 MUST_CHECK bool session_begin_prepared(Session *session, StepCache *cache, const PreparedStep *prepared,
                                        const SessionRunOptions *options, const Tensor *const *feed_values,
                                        SessionStep **step, Status *status);
 
 /* partial_run.c: */
 
-/* What a piece gave: takes the results, which are in the program's order, and gives what was asked for. On
- * failure the caller ends the partial run. */
+/* Takes over the results of a piece, which are in the program's order, and sets the fetch values. On failure
+ * the caller ends the partial run. */
 MUST_CHECK bool partial_run_take(PartialRun *run, const PreparedStep *prepared, Tensor *results,
                                  Tensor *fetch_values, Status *status);
 /* Whether everything has been fed and fetched. */
 bool partial_run_has_ended(const PartialRun *run);
-/* Ends it; no piece of it is under way. */
+/* Ends a partial run. None of its pieces may be running. */
 void partial_run_end(PartialRun *run);
 
 #endif

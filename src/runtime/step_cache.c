@@ -7,14 +7,14 @@
 
 struct ProgramInUse {
   Program *program;
-  int64_t users; /* steps, and the cache itself */
+  int64_t users; /* the number of steps that use it, and one for the cache */
 };
 
 /* One program for all orders of the same feeds and fetches. */
 typedef struct CachedProgram {
   StepSignature signature; /* sorted, in the cache's arena */
   ProgramInUse *current;
-  int64_t mutation_count; /* of the graph that it was made of */
+  int64_t mutation_count; /* the graph's count when `current` was compiled */
 } CachedProgram;
 
 struct StepCache {
@@ -24,7 +24,7 @@ struct StepCache {
   PlacedGraph *placed;
   bool finalized;
   Arena *arena;       /* keys and entries */
-  StringMap requests; /* PreparedStep by the key of what was asked for */
+  StringMap requests; /* PreparedStep by the key of the unsorted signature */
   StringMap programs; /* CachedProgram by the key of the sorted signature */
   /* Scratch, so that a repeated request allocates nothing. */
   int64_t *key;
@@ -114,7 +114,8 @@ static bool reserve(StepCache *cache, const StepSignature *asked, Status *status
   return ok || oom(status);
 }
 
-/* As TensorFlow sorts them, whose messages count results in that order: by the text "name:index". */
+/* The order of the texts "name:index". TensorFlow sorts outputs in this way, and its messages count results
+ * in this order. */
 static int compare_outputs(NodeOutput a, NodeOutput b) {
   char ends[2][24];
   if (a.node == b.node && a.index == b.index) return 0;
@@ -126,8 +127,8 @@ static int compare_outputs(NodeOutput a, NodeOutput b) {
   return strcmp(*x ? x : ends[0], *y ? y : ends[1]);
 }
 
-/* Insertion sort: there are few feeds and fetches, and mostly they are in order. order[i] is the caller's
- * position of sorted[i]. */
+/* Insertion sort, because there are few feeds and fetches, and most lists are sorted already. order[i] is the
+ * caller's position of sorted[i]. */
 static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorted, int *order) {
   for (int i = 0; i < count; i++) {
     int k = i;

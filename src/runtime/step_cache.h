@@ -1,4 +1,4 @@
-/* The programs of a session, found by what a step is asked for: TensorFlow's cache of executors.
+/* The programs of a session by the signatures of its steps. TensorFlow calls this the cache of executors.
  *
  *   const PreparedStep *prepared;
  *   step_cache_prepare(cache, &signature, &prepared, &status);
@@ -6,8 +6,8 @@
  *   ... program_begin(program_in_use(program), ...) ...
  *   program_not_used(program);
  *
- * A request is found as the caller wrote it, without sorting. Requests that differ only in the order of feeds
- * and fetches share a program, whose arguments and results are sorted by name.
+ * The cache looks a request up as the caller wrote it, without sorting. Requests that differ only in the
+ * order of feeds and fetches share a program, whose arguments and results are sorted by name.
  */
 #ifndef TFCORE_RUNTIME_STEP_CACHE_H_
 #define TFCORE_RUNTIME_STEP_CACHE_H_
@@ -18,18 +18,18 @@
 
 typedef struct StepCache StepCache;
 
-/* A request and the program that serves it. Owned by the cache; never changes but for its program, which is
- * made again when the graph changed. */
+/* A request and the program that serves it. Owned by the cache. Only its program ever changes: it is compiled
+ * again when the graph has changed. */
 typedef struct PreparedStep {
   struct CachedProgram *cached;
   int num_feeds, num_fetches;
-  const NodeOutput *feeds; /* as the caller wrote them, as all of the following */
+  const NodeOutput *feeds; /* in the caller's order */
   const int *feed_order;   /* argument i of the program is the caller's feed feed_order[i] */
   const int *fetch_order;  /* result i of the program is the caller's fetch fetch_order[i] */
 } PreparedStep;
 
-/* A program that is in use: it stays until nobody uses it any longer, even when the graph changed and steps
- * that begin later have another one. */
+/* A program with a count of its users. It is freed with the last of them. So a step keeps its program when
+ * the graph changes and later steps use another one. */
 typedef struct ProgramInUse ProgramInUse;
 
 /* All borrowed; they outlive the cache. `placed` is where the nodes of `graph` are; NULL when they have been
@@ -39,15 +39,16 @@ StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable 
 /* No program is in use. NULL is fine. */
 void step_cache_free(StepCache *cache);
 
-/* From then on a request whose program is not in the cache fails with FAILED_PRECONDITION "Session has been
- * finalized.". */
+/* After this call, a request whose program is not in the cache fails with FAILED_PRECONDITION "Session has
+ * been finalized.". */
 void step_cache_finalize(StepCache *cache);
 
-/* The graph is locked during both, and `asked` has been checked (step_signature_check). Errors are those of
- * client_graph_of_step and program_compile; then the cache is as before. */
+/* For this function and the next, the caller has locked the graph and checked `asked`
+ * (step_signature_check). Errors are those of client_graph_of_step and program_compile; they leave the cache
+ * as it was. */
 MUST_CHECK bool step_cache_prepare(StepCache *cache, const StepSignature *asked,
                                    const PreparedStep **prepared, Status *status);
-/* The program as of now. */
+/* Sets *program to the program for the current graph. Release it with program_not_used. */
 MUST_CHECK bool step_cache_use(StepCache *cache, const PreparedStep *prepared, ProgramInUse **program,
                                Status *status);
 
