@@ -28,7 +28,7 @@ struct TF_Tensor {
 struct TF_Graph {
   Graph *graph;
   atomic_int references;
-  TF_Graph *parent; /* of the graphs of a loop that is being built: where it will be, kept alive; else NULL */
+  TF_Graph *parent; /* for cond and body of a TF_NewWhile: a reference to the graph of the loop; else NULL */
   TF_Output *parent_inputs;
 };
 
@@ -54,15 +54,15 @@ static inline TF_Output from_node_output(NodeOutput output) {
   return (TF_Output){node_operation(output.node), output.index};
 }
 
-/* Every call that reads or writes the mutable state of a graph holds the graph's lock meanwhile; calls may
- * nest. A thread never locks two graphs. */
+/* Every call that reads or writes the mutable state of a graph holds the graph's lock. Calls may nest. A
+ * thread never locks two graphs. */
 static inline void lock_graph(const TF_Graph *graph) { graph_lock(graph->graph); }
 static inline void unlock_graph(const TF_Graph *graph) { graph_unlock(graph->graph); }
 
-/* The NodeOutputs of an array, in `arena`. */
+/* Converts an array to NodeOutputs, with memory from `arena`. */
 MUST_CHECK bool to_node_outputs(const TF_Output *outputs, int count, Arena *arena, NodeOutput **out,
                                 Status *status);
-/* Clears the status and its payloads; every call begins with it. */
+/* Clears the status and its payloads. Every C API call with a status begins with this function. */
 void start_status(TF_Status *status);
 /* Parses a message given by the caller. INVALID_ARGUMENT "`problem`: ..." when it is malformed. */
 MUST_CHECK bool parse_given(const ProtoDescriptor *descriptor, const void *bytes, size_t length,
@@ -84,12 +84,13 @@ MUST_CHECK bool begin_session_step(TF_Session *session, const SessionRunOptions 
                                    const TF_Output *outputs, int noutputs,
                                    const TF_Operation *const *target_opers, int ntargets, SessionStep **step,
                                    Status *status);
-/* TF_SessionPRun in pieces: *step is NULL when nothing had to run, and the output values are there. */
+/* The same for TF_SessionPRun. *step is NULL when no node had to run; the output values are set in that
+ * case. */
 MUST_CHECK bool begin_session_piece(TF_Session *session, const char *handle, const SessionRunOptions *options,
                                     const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                     const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
                                     SessionStep **step, Status *status);
-/* `connected` are pairs: what reads the second of a pair reads the first. */
+/* `connected` holds pairs of outputs: readers of the second output of a pair read the first one instead. */
 MUST_CHECK bool make_session_callable(TF_Session *session, const TF_Output *inputs, int ninputs,
                                       const TF_Output *outputs, int noutputs,
                                       const TF_Operation *const *target_opers, int ntargets,
@@ -98,7 +99,7 @@ MUST_CHECK bool make_session_callable(TF_Session *session, const TF_Output *inpu
 MUST_CHECK bool begin_callable_step(SessionCallable *callable, const SessionRunOptions *options,
                                     TF_Tensor *const *input_values, int ninputs, SessionStep **step,
                                     Status *status);
-/* Unless it returns RUN_WAITING, the step is freed. `noutputs` as at its beginning. */
+/* Frees the step unless it returns RUN_WAITING. `noutputs` is the same as when the step began. */
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status);
 /* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */

@@ -55,7 +55,7 @@ static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs
   return true;
 }
 
-/* What is asked for, in the arrays. `input_values` is NULL where only the places matter. */
+/* Fills the arrays from the arguments of the call. `input_values` is NULL if the call has no values. */
 static bool read_request(const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                          const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
                          int ntargets, RunArrays *arrays, StepSignature *signature, Status *status) {
@@ -183,7 +183,7 @@ void TF_SessionPRun(TF_Session *session, const char *handle, const TF_Output *in
                     TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
                     int ntargets, TF_Status *status) {
   SessionStep *step;
-  (void)target_opers; /* those of the setup run */
+  (void)target_opers; /* the targets of the setup run */
   (void)ntargets;
   start_status(status);
   bool ok = begin_session_piece(session, handle, NULL, inputs, input_values, ninputs, outputs, output_values,

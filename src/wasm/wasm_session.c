@@ -2,14 +2,14 @@
 
 #include "c_api/c_api_internal.h"
 
-/* A TF_WasmStep is a SessionStep, and a TF_WasmCallable a SessionCallable. */
+/* A TF_WasmStep is a SessionStep, and a TF_WasmCallable is a SessionCallable. */
 static SessionStep *session_step(TF_WasmStep *step) { return (SessionStep *)step; }
 
 static SessionRunOptions run_options(const TF_WasmStepOptions *options) {
   return (SessionRunOptions){.timeout_ms = options->timeout_ms};
 }
 
-/* The first slice of a step that begin_... has begun. */
+/* Runs the first slice of a step, if the begin_... function succeeded. */
 static TF_WasmStep *first_slice(bool begun, SessionStep *step, const TF_WasmStepOptions *options,
                                 TF_Tensor **output_values, int noutputs, TF_Status *status) {
   if (!begun || !step) return NULL;

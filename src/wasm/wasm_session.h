@@ -6,8 +6,8 @@
 #include "tensorflow/c/c_api.h"
 
 typedef struct TF_WasmStepOptions {
-  int timeout_ms; /* the step then fails with DEADLINE_EXCEEDED; 0: never */
-  int slice_ms;   /* the step then pauses; 0: it runs to its end */
+  int timeout_ms; /* a longer step fails with DEADLINE_EXCEEDED; 0: no deadline */
+  int slice_ms;   /* the step pauses after this time; 0: it runs to its end */
 } TF_WasmStepOptions;
 
 /* A paused step. */
@@ -21,7 +21,7 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartStep(TF_Session *session, const T
                                                     TF_Tensor **output_values, int noutputs,
                                                     const TF_Operation *const *target_opers, int ntargets,
                                                     TF_Status *status);
-/* A piece of a partial run (TF_SessionPRunSetup), in the same way. */
+/* Does the same for a piece of a partial run (TF_SessionPRunSetup). */
 TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartPiece(TF_Session *session, const char *handle,
                                                      const TF_WasmStepOptions *options,
                                                      const TF_Output *inputs, TF_Tensor *const *input_values,
@@ -32,7 +32,8 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartPiece(TF_Session *session, const 
 /* A step that was looked up, checked and compiled once. */
 typedef struct TF_WasmCallable TF_WasmCallable;
 
-/* `connected` are pairs: what reads the second of a pair reads the first. NULL on error. */
+/* `connected` holds pairs of outputs: readers of the second output of a pair read the first one instead. NULL
+ * on error. */
 TF_CAPI_EXPORT extern TF_WasmCallable *TF_WasmMakeCallable(TF_Session *session, const TF_Output *inputs,
                                                            int ninputs, const TF_Output *outputs,
                                                            int noutputs,
@@ -47,8 +48,8 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable,
                                                     TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);
 
-/* Resumes a paused step for `slice_ms`; 0: to its end. `noutputs` as at its start. Returns 1 if it paused
- * again; otherwise the step is freed. */
+/* Resumes a paused step for `slice_ms`; 0: to its end. `noutputs` is the same as when the step started.
+ * Returns 1 if the step paused again; otherwise the step is freed. */
 TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,
                                             int noutputs, TF_Status *status);
 /* Abandons a paused step. */

@@ -1,16 +1,16 @@
-/** SessionStep: one step of a session, call of a callable, or piece of a partial run. */
+/** SessionStep: a step of a session, a call of a callable, or a piece of a partial run. */
 import type { Null, Ptr, StatusPtr, TensorPtr, WasmStepOptionsPtr, WasmStepPtr } from '../generated/abi.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { Step } from './step.js';
 import { type Scope, unsigned, type Wasm } from './wasm.js';
 
-/** What a step takes and gives, and how it begins. */
+/** The inputs and results of a step, and the function that begins it. */
 export interface StepRequest {
   readonly values: readonly Tensor[];
   readonly numResults: number;
   /** Milliseconds; 0: no deadline. */
   readonly timeoutMs: number;
-  /** Runs the first slice. The step of the engine when it paused, else 0. */
+  /** Runs the first slice. Returns the engine's step if it paused, else 0. */
   readonly start: (
     scope: Scope,
     options: WasmStepOptionsPtr,
@@ -22,7 +22,7 @@ export interface StepRequest {
 
 export class SessionStep extends Step {
   protected readonly numResults: number;
-  /** The step of the engine while it has paused, else 0. */
+  /** The engine's step while it is paused, else 0. */
   private paused: WasmStepPtr | Null = 0;
 
   constructor(

@@ -43,8 +43,8 @@ export class StepQueue {
   #last: Promise<void> | undefined;
 
   /**
-   * Runs the step after those before it, and returns its `answer`. `refused` is called before each slice: an
-   * error from it ends the step, and so does the signal of the options.
+   * Runs the step when the steps before it have ended, and returns its `answer`. `refused` is called before
+   * each slice; the step ends if it returns an error. The signal of the options ends the step, too.
    */
   run<T>(step: Step, answer: () => T, { signal }: StepOptions, refused: () => Error | undefined): Promise<T> {
     const refusal = (): Error | undefined =>
@@ -57,7 +57,7 @@ export class StepQueue {
     return run;
   }
 
-  /** The running step is completed first. */
+  /** Runs the current step to its end. */
   finish(): void {
     this.#underWay?.advance(0);
   }
@@ -67,7 +67,7 @@ export class StepQueue {
     this.#underWay?.abandon(error);
   }
 
-  /** Steps that are queued from now on begin when `run` has ended. */
+  /** Steps that are queued after this call begin when `run` has ended. */
   private queueBehind(run: Promise<unknown>): void {
     const ended: Promise<void> = run.then(
       () => this.leaveQueue(ended),

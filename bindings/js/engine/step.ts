@@ -41,14 +41,14 @@ export abstract class Step {
     status: StatusPtr,
   ): number;
 
-  /** Frees what a step that has begun holds in the engine; abandons a paused step. */
+  /** Frees the engine's objects of a step that has begun, and abandons a paused step. */
   protected abstract release(paused: boolean): void;
 
   get ended(): boolean {
     return this.state === 'ended';
   }
 
-  /** The values of a step that has ended; throws the error that ended it. */
+  /** The values of a step that has ended. Throws the error if the step failed. */
   get values(): Tensor[] {
     const { outcome } = this;
     if (!outcome) throw new Error('the step has not ended');

@@ -15,7 +15,7 @@ import type { Prepared, StepRunner } from './step-runner.js';
 export interface CallableOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
-  /** `[from, to]`: what reads `to` in the graph reads `from` instead. */
+  /** `[from, to]`: readers of `to` read `from` instead. */
   connections?: readonly (readonly [Input | string, Input | string])[];
 }
 
@@ -30,7 +30,7 @@ export class Callable<F extends Fetch = Fetch> {
   readonly #options: CallableOptions;
   #released = false;
 
-  /** Made by `session.makeCallable(fetches, feeds)`. */
+  /** Created by `session.makeCallable(fetches, feeds)`. */
   constructor(
     private readonly session: StepRunner,
     runtime: Runtime,
@@ -75,12 +75,12 @@ export class Callable<F extends Fetch = Fetch> {
     runtime.opened(this, 'callables', this.#pointer);
   }
 
-  /** One step with the values of the feeds in their order. */
+  /** Runs one step. The values are in the order of the feeds. */
   run(...values: TensorLike[]): Promise<Fetched<F>> {
     return this.session.soon(() => this.prepare(values), this.#options) as Promise<Fetched<F>>;
   }
 
-  /** As `run`, at once. */
+  /** The synchronous form of `run`. */
   runSync(...values: TensorLike[]): Fetched<F> {
     return this.session.atOnce(this.prepare(values)) as Fetched<F>;
   }
@@ -111,7 +111,7 @@ export class Callable<F extends Fetch = Fetch> {
     return { step, answer: () => this.#answer(this.session.located(() => step.values)) };
   }
 
-  /** Frees what was prepared. Calls after that fail. */
+  /** Frees the prepared step. Later calls fail. */
   release(): void {
     if (this.#released) return;
     this.#runtime.wasm.refuseInCallback();

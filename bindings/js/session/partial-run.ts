@@ -20,7 +20,7 @@ export class PartialRun {
   readonly #runtime: Runtime;
   readonly #handle: string;
 
-  /** Made by `session.partialRun(fetches, feeds)`. */
+  /** Created by `session.partialRun(fetches, feeds)`. */
   constructor(
     private readonly session: StepRunner,
     runtime: Runtime,
@@ -62,15 +62,14 @@ export class PartialRun {
   }
 
   /**
-   * The next piece: computes what the fetches need from what has been fed so far. It runs all that it can,
-   * each node once. A piece that fails ends the partial run, as does the one behind which everything has been
-   * fed and fetched.
+   * Runs the next piece and returns its fetches. A piece runs every node whose feeds are complete, and each
+   * node runs once. The partial run ends when a piece fails, or when everything has been fed and fetched.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options: StepOptions = {}): Promise<Fetched<F>> {
     return this.session.soon(() => this.prepare(fetches, feeds, options), options) as Promise<Fetched<F>>;
   }
 
-  /** As `run`, at once. */
+  /** The synchronous form of `run`. */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: StepOptions = {}): Fetched<F> {
     return this.session.atOnce(this.prepare(fetches, feeds, options)) as Fetched<F>;
   }

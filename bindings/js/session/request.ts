@@ -1,4 +1,4 @@
-/** Request: what a run is fed and asked for, in any of the forms that users write, as flat lists. */
+/** Request: flat lists of the feeds and fetches of a run, made from any of the forms that users write. */
 import { isPlainObject, shown } from '../base/arguments.js';
 import { InvalidArgumentError, TFError } from '../base/errors.js';
 import { Graph } from '../graph/graph.js';

@@ -27,8 +27,8 @@ export interface SessionOptions {
   /** '' runs on this thread. */
   target?: string;
   /**
-   * false: every node runs unchanged, and calls are not inlined. Results are the same; this shows the effect
-   * of optimising.
+   * false: every node runs unchanged, and calls are not inlined. Results are the same. Use it to measure the
+   * effect of the optimizer.
    */
   optimize?: boolean;
   /** How many devices of a type the session has: `{ CPU: 2 }`; one CPU without it. */
@@ -157,8 +157,8 @@ export class Session implements StepRunner {
   }
 
   /**
-   * A run that is looked up and checked once, to be called with the values of `feeds` in their order:
-   * `session.makeCallable(y, [x])` gives `callable.run(xValue)`.
+   * Looks up, checks and compiles a run once. The callable takes the values of `feeds` in their order: after
+   * `callable = session.makeCallable(y, [x])`, call `callable.run(xValue)`.
    */
   makeCallable<const F extends Fetch>(
     fetches: F,
@@ -169,8 +169,8 @@ export class Session implements StepRunner {
   }
 
   /**
-   * A step that is fed and fetched in pieces: `fetches` and `feeds` are all that its pieces will ask for and
-   * be fed. Each node runs once, in the piece in which all that it needs has been fed.
+   * Begins a step that is fed and fetched in pieces. `fetches` and `feeds` name everything that its pieces
+   * will fetch and feed. Each node runs once, in the first piece that has all of its feeds.
    */
   partialRun(
     fetches: readonly (Input | string)[],
@@ -180,7 +180,7 @@ export class Session implements StepRunner {
     return new PartialRun(this, this.#runtime, fetches, feeds, options);
   }
 
-  /** @internal Runs a step when those before it have ended; what refuses it rejects. */
+  /** @internal Runs a step when the steps before it have ended. Rejects if `prepare` throws. */
   soon(prepare: () => Prepared, options: StepOptions): Promise<unknown> {
     let prepared: Prepared;
     try {
@@ -193,7 +193,7 @@ export class Session implements StepRunner {
     );
   }
 
-  /** @internal Runs a step to its end, behind the one that is under way. */
+  /** @internal Runs a step to its end, after the running step has ended. */
   atOnce({ step, answer }: Prepared): unknown {
     this.#queue.finish();
     step.advance(0);
@@ -261,7 +261,7 @@ export class Session implements StepRunner {
     return new SessionStep(this.#runtime.wasm, request);
   }
 
-  /** @internal Errors of `work` say which op failed, and what to do. */
+  /** @internal Calls `work`, and adds to its errors which op failed and what to do. */
   located<T>(work: () => T): T {
     try {
       return work();
@@ -272,7 +272,7 @@ export class Session implements StepRunner {
     }
   }
 
-  /** @internal Where a key is fed. */
+  /** @internal The output that a key feeds. */
   place(key: Input | string, request: Request): Place {
     const known = typeof key === 'string' ? this.#placesByName.get(key) : this.#placesByHandle.get(key);
     if (known) return known;

@@ -1,4 +1,4 @@
-/** StepRunner: what callables and partial runs use of their session. */
+/** StepRunner: the part of a session that callables and partial runs use. */
 import type { SessionStep, StepRequest } from '../engine/session-step.js';
 import type { StepOptions } from '../engine/step-queue.js';
 import type { SessionPtr } from '../generated/abi.js';
@@ -6,7 +6,7 @@ import type { Graph } from '../graph/graph.js';
 import type { Input } from '../graph/operation.js';
 import type { Place, Request } from './request.js';
 
-/** A step that was made, and how its values are shaped like what was asked for. */
+/** A step, and a function that gives its results the structure of the fetches. */
 export interface Prepared {
   readonly step: SessionStep;
   readonly answer: () => unknown;
@@ -16,13 +16,13 @@ export interface StepRunner {
   readonly graph: Graph;
   /** The handle, while the session may run. */
   usablePointer(): SessionPtr;
-  /** Where a key is fed. */
+  /** The output that a key feeds. */
   place(key: Input | string, request: Request): Place;
   step(request: StepRequest): SessionStep;
-  /** Runs a step after those before it. What `prepare` throws rejects. */
+  /** Runs a step when the steps before it have ended. Rejects if `prepare` throws. */
   soon(prepare: () => Prepared, options: StepOptions): Promise<unknown>;
-  /** Runs a step to its end, after the one that is under way. */
+  /** Runs a step to its end, after the running step has ended. */
   atOnce(prepared: Prepared): unknown;
-  /** Errors of `work` say which op failed, and what to do. */
+  /** Calls `work`, and adds to its errors which op failed and what to do. */
   located<T>(work: () => T): T;
 }

@@ -1,6 +1,6 @@
-/* Stacks: where the gradient loops of TensorFlow 1.x keep what their backward iterations need. The older ops
- * (Stack, StackPush) refer to a stack by a reference, the later ones (StackV2) by a handle; both carry the
- * same thing. */
+/* Stacks: the gradient loops of TensorFlow 1.x store the values for their backward iterations in stacks. The
+ * older ops (Stack, StackPush) refer to a stack by a reference, and the later ones (StackV2) by a handle.
+ * Reference and handle have the same contents. */
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -16,7 +16,7 @@ typedef struct Stack {
   Resource resource;
   char *name;
   DataType dtype;
-  int64_t most; /* elements */
+  int64_t most; /* the maximum number of elements */
   Tensor *items;
   int64_t count, capacity;
   bool closed;
@@ -127,7 +127,7 @@ static bool stack_push(KernelContext *context, Status *status) {
   return push(stack, value, status) && kernel_set_output(context, 0, value, NULL, status);
 }
 
-/* A value of another type than the node declares is refused behind the kernel. */
+/* The caller of the kernel refuses a value whose type differs from the node's output type. */
 static bool stack_pop(KernelContext *context, Status *status) {
   Stack *stack;
   return stack_of(context, &stack, status) && pop(stack, &context->outputs[0], status);

@@ -39,7 +39,7 @@ static void destroy_array(TensorObject *object) {
   mem_free(array);
 }
 
-/* Element `index`, which the array has. */
+/* Returns element `index`, which must be within the array. */
 static ArrayItem *item_at(TensorArray *array, int64_t index, Status *status) {
   if (index >= array->capacity) {
     int64_t capacity = index < 4 ? 4 : 2 * index;
@@ -157,7 +157,7 @@ static bool sum_into(Tensor *to, const Tensor *value, Status *status) {
   return number_sum(both, 2, to, NULL, status);
 }
 
-/* Adds to an element that has a value, or is zeros. */
+/* Adds to an element that has been written. Its value may be empty, which means zeros. */
 static bool add_to_item(const TensorArray *array, ArrayItem *item, int64_t index, const Tensor *value,
                         BufferPool *pool, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
@@ -248,7 +248,7 @@ bool tensor_array_read(TensorArray *array, int64_t index, Tensor *value, BufferP
 
 /* --- gradients --- */
 
-/* The shape of an element with the dimensions in front. */
+/* Sets `out` to the dimensions `dims` followed by those of `shape`. */
 static bool prepend(const Shape *shape, int rank, const int64_t *dims, Shape *out, Status *status) {
   int64_t all[SHAPE_MAX_RANK];
   if (rank + shape->rank > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
@@ -257,7 +257,7 @@ static bool prepend(const Shape *shape, int rank, const int64_t *dims, Shape *ou
   return shape_set(out, rank + shape->rank, all, status);
 }
 
-/* What was written has a gradient of its shape, zeros at first. */
+/* The gradient of an element that has been written begins with zeros of the element's shape. */
 static bool copy_shapes(const TensorArray *array, int rank, const int64_t *dims, TensorArray *gradient,
                         Status *status) {
   if (array->rank >= 0) {

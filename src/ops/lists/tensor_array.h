@@ -1,8 +1,8 @@
-/* TensorArray: tensors of one dtype by index. Each is written once, and read once unless the array keeps what
- * was read. An array lives for one step.
+/* TensorArray: tensors of one dtype by index. Each element is written once. It can be read once, or any
+ * number of times if the array does not clear elements after reading. An array lives for one step.
  *
- * The gradients of an array are an array too (tensor_array_gradient). It adds up what is written to one
- * element. An element that nothing was written to is zeros, if the first array knows its shape. */
+ * The gradients of an array form an array, too (tensor_array_gradient). That array sums all values written to
+ * the same element. An element without a write is zeros, if the first array knows its shape. */
 #ifndef TFCORE_OPS_LISTS_TENSOR_ARRAY_H_
 #define TFCORE_OPS_LISTS_TENSOR_ARRAY_H_
 
@@ -21,7 +21,7 @@ typedef struct TensorArray {
   int rank; /* of the elements; -1: any */
   int64_t dims[SHAPE_MAX_RANK];
   int64_t count;    /* of elements */
-  ArrayItem *items; /* up to the last one that was used; behind them nothing was written */
+  ArrayItem *items; /* the elements up to the last one that was used; later elements were not written */
   int64_t num_items, capacity;
   bool closed, dynamic_size, clear_after_read, identical_shapes;
   bool adds;                     /* a second write adds to the first, as gradients do */
@@ -30,17 +30,19 @@ typedef struct TensorArray {
   char *source; /* of an array of gradients: the attr `source`; else NULL */
 } TensorArray;
 
-/* An array of `count` elements with one reference. Takes `name` over. NULL with status when out of memory. */
+/* A new array of `count` elements with one reference. Takes over `name`. NULL with status when out of
+ * memory. */
 TensorArray *tensor_array_new(char *name, DataType dtype, int64_t count, Status *status);
-/* The array behind a handle, borrowed; tensor_array_of refuses one that was closed. */
+/* Finds the array that a handle refers to, borrowed. tensor_array_of refuses a closed array. */
 MUST_CHECK bool tensor_array_find(const Tensor *handle, TensorArray **array, Status *status);
 MUST_CHECK bool tensor_array_of(const Tensor *handle, TensorArray **array, Status *status);
-/* Refuses an array of another dtype as well. `verb` is for the message: "requested", "is trying to write". */
+/* Also refuses an array of another dtype. `verb` is part of the message: "requested", "is trying to write".
+ */
 MUST_CHECK bool tensor_array_of_type(const Tensor *handle, DataType dtype, const char *verb,
                                      TensorArray **array, Status *status);
 void tensor_array_close(Resource *resource);
-/* The array of gradients with that source, borrowed. It is made when there is none, and its elements have
- * `rank` more dimensions in front. From then on the first array does not grow. */
+/* Finds or makes the array of gradients with that source, borrowed. Its elements have the `rank` leading
+ * dimensions `dims` in addition. The first array does not grow after this call. */
 MUST_CHECK bool tensor_array_gradient(TensorArray *array, Str source, int rank, const int64_t *dims,
                                       TensorArray **gradient, bool *is_new, Status *status);
 
@@ -48,7 +50,7 @@ MUST_CHECK bool tensor_array_write(TensorArray *array, int64_t index, const Tens
                                    Status *status);
 MUST_CHECK bool tensor_array_read(TensorArray *array, int64_t index, Tensor *value, BufferPool *pool,
                                   Status *status);
-/* Merges what a node says of the shape of elements into what the array knows. */
+/* Merges the element shape that a node states into the element shape of the array. */
 MUST_CHECK bool tensor_array_merge_shape(TensorArray *array, int rank, const int64_t *dims, Status *status);
 
 #endif

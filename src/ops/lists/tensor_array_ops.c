@@ -1,4 +1,4 @@
-/* Ops that make TensorArrays and their arrays of gradients, and that look at whole arrays. */
+/* Ops that make TensorArrays and their arrays of gradients, and ops on whole arrays (Size, Close). */
 #include <stdint.h>
 
 #include "op/node_def.h"
@@ -27,7 +27,7 @@ static bool array_construct(const KernelConstruction *construction, void *memory
   return node_attr_string(node, "tensor_array_name", &state->name, status);
 }
 
-/* The flow carries no value: a node that reads it runs after the node that made it. */
+/* The value of a flow has no meaning. A flow orders nodes: its reader runs after the node that made it. */
 static bool set_flow(KernelContext *context, int output, Status *status) {
   Tensor *flow;
   TRY(kernel_allocate_output_dims(context, output, 0, NULL, &flow, status));

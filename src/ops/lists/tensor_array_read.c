@@ -1,5 +1,5 @@
-/* Ops that read TensorArrays: one element (Read), several side by side (Gather), or all of them one behind
- * the other (Concat). */
+/* Ops that read TensorArrays: one element (Read), several elements stacked along a new dimension (Gather), or
+ * all elements concatenated along their first dimension (Concat). */
 #include <stdint.h>
 
 #include "base/alloc.h"
@@ -50,7 +50,7 @@ const OpRegistration kOpTensorArrayReadV3 = {
 /* --- reading several elements --- */
 
 typedef struct PackState {
-  int rank; /* what the node says of the elements; -1: nothing */
+  int rank; /* the rank of the elements according to the node; -1: unknown */
   int64_t dims[SHAPE_MAX_RANK];
 } PackState;
 
@@ -92,7 +92,7 @@ static void drop_all(Tensor *values, int64_t count) {
   mem_free(values);
 }
 
-/* Reads the elements that `indices` names, or the first `count` when it is NULL. NULL with status. */
+/* Reads the elements `indices`, or the first `count` elements if it is NULL. NULL with status on failure. */
 static Tensor *read_all(TensorArray *array, const int32_t *indices, int64_t count, BufferPool *pool,
                         Status *status) {
   Tensor *values = mem_calloc(count, sizeof *values);
@@ -108,7 +108,7 @@ static Tensor *read_all(TensorArray *array, const int32_t *indices, int64_t coun
   return values;
 }
 
-/* The values one behind the other. */
+/* Sets the output to the concatenation of the values. */
 static bool join(KernelContext *context, const Tensor *values, int64_t count, int rank, const int64_t *dims,
                  Status *status) {
   Tensor *out;
@@ -300,8 +300,8 @@ static bool concat_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* The gradient splits dvalue by the lengths of the elements. The elements may be gone by then, but an array
- * of gradients has their shapes. So the lengths come from one that nothing is written to. */
+/* The gradient splits dvalue by the lengths of the elements. The elements may have been cleared by then, but
+ * an array of gradients has their shapes. So the lengths come from an array of gradients without writes. */
 const OpRegistration kOpTensorArrayConcatV3 = {
     .name = "TensorArrayConcatV3",
     .inputs = {"handle: resource", "flow_in: float"},

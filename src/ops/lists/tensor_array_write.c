@@ -1,5 +1,5 @@
-/* Ops that write to TensorArrays: one element (Write), the parts of one tensor (Scatter), or rows of it that
- * stand one behind the other (Split). */
+/* Ops that write to TensorArrays: one element (Write), each slice of a tensor (Scatter), or consecutive
+ * groups of its rows (Split). */
 #include <stdint.h>
 
 #include "ops/lists/elements.h"

@@ -1,5 +1,5 @@
-/* Lists of tensors: what loops keep their values in for the gradient. Appending to a list costs the same
- * however long it is: the new list shares the items of the old one. */
+/* Lists of tensors: loops store the values for their gradients in lists. The cost of appending does not
+ * depend on the length of a list, because the new list shares the items of the old one. */
 #include "ops/lists/tensor_list.h"
 
 #include <sched.h>
@@ -52,7 +52,7 @@ static void destroy_list(TensorObject *object) {
 
 static const VariantMethods kListMethods;
 
-/* Without items; `rank` and `dims` as in TensorList. */
+/* Makes a list without items. `rank` and `dims` are those of TensorList. */
 static TensorList *new_list(DataType dtype, int rank, const int64_t *dims, Status *status) {
   TensorList *list = mem_calloc(1, sizeof *list);
   int64_t *copy = mem_calloc(rank > 0 ? rank : 1, sizeof *copy);

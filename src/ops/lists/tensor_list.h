@@ -1,5 +1,5 @@
-/* TensorList: a list of tensors of one dtype, the element of a DT_VARIANT scalar. A list does not change
- * while others see it: what appends makes a new list, which shares the items with the old one. */
+/* TensorList: a list of tensors of one dtype, the element of a DT_VARIANT scalar. A list with several users
+ * does not change: appending makes a new list, which shares the items with the old one. */
 #ifndef TFCORE_OPS_LISTS_TENSOR_LIST_H_
 #define TFCORE_OPS_LISTS_TENSOR_LIST_H_
 
@@ -8,13 +8,13 @@
 #include "op/shape_inference.h"
 #include "ops/support/variant.h"
 
-/* Items that several lists see the beginning of. */
+/* Items that several lists may share. Each list has a number of the first items. */
 typedef struct ListItems {
   atomic_int references;
   atomic_flag lock;
-  Tensor *items; /* empty ones are not initialised, nor is what lies behind `count` */
+  Tensor *items; /* empty tensors stand for uninitialised items; memory after `count` items is undefined */
   int64_t count, capacity;
-  int64_t claimed; /* the length of the longest list that ever saw them */
+  int64_t claimed; /* the length of the longest list that ever shared the items */
   int depth; /* above that of the items of every list among them: items that a list can be reached from are
                 deeper than its own */
 } ListItems;
@@ -39,31 +39,32 @@ MUST_CHECK bool list_items_extend(ListItems *items, int64_t count, Status *statu
 
 /* --- lists --- */
 
-/* The list in a scalar. INVALID_ARGUMENT when there is none. */
+/* The list in a scalar. INVALID_ARGUMENT if the tensor does not hold a list. */
 MUST_CHECK bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status);
-/* A list of the same kind that sees `items` (taken over; NULL stands for memory that was not there). NULL
- * with status when out of memory. */
+/* A list of the same kind with the first `length` of `items`, whose reference it takes over. NULL with status
+ * when out of memory, which includes NULL for `items`. */
 TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64_t length, Status *status);
 void tensor_list_drop(TensorList *list); /* gives the reference back; NULL is fine */
 /* Item `i`, empty when it is not initialised. */
 MUST_CHECK bool tensor_list_item(const TensorList *list, int64_t i, Tensor *item, Status *status);
-/* The items that the list sees, for itself alone. NULL with status when out of memory. */
+/* Copies the list's items, so that no other list shares them. NULL with status when out of memory. */
 ListItems *tensor_list_copy_items(const TensorList *list, Status *status);
-/* Raises *depth to that of items with this one. Where it rises, only items that nobody else sees may take the
- * item: shared ones could be reached from it, and a cycle of references would never be freed.
- * INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH: lists within lists are freed from the outer to the inner. */
+/* Raises *depth to the depth that items have with this item among them. If it rises, only items that no other
+ * list shares may take the item. Shared items could be reachable from it, and a cycle of references would
+ * never be freed. INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH, because freeing a list frees nested lists
+ * recursively. */
 MUST_CHECK bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status);
 
 /* --- shapes of elements --- */
 
-/* What an input says about the shape of elements: a scalar -1 (*rank is -1), or a vector of sizes, -1 where
- * any will do. */
+/* Reads an input that states the shape of elements: a scalar -1 (*rank is -1), or a vector of sizes, with -1
+ * for any size. */
 MUST_CHECK bool element_shape_read(const Tensor *tensor, int *rank, int64_t dims[SHAPE_MAX_RANK],
                                    Status *status);
 void element_shape_print(int rank, const int64_t *dims, StrBuf *out);
 bool element_shape_known(int rank, const int64_t *dims);
 bool element_shape_fits(const TensorList *list, const Shape *shape);
-/* Merges the list's shape into what an op says. */
+/* Merges the list's element shape into the one that an op states. */
 MUST_CHECK bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK],
                                     Status *status);
 
@@ -75,7 +76,7 @@ typedef struct TensorListState {
   bool resizes;         /* of TensorListSetItem: resize_if_index_out_of_bounds */
 } TensorListState;
 
-/* Attrs of an op with that state and tensor_list_construct. */
+/* Fields of a kernel with this state and tensor_list_construct. */
 #define TENSOR_LIST_STATE .state_size = sizeof(TensorListState), .construct = tensor_list_construct
 bool tensor_list_construct(const KernelConstruction *construction, void *memory, Status *status);
 static inline DataType tensor_list_element_type(const KernelContext *context) {
@@ -84,18 +85,19 @@ static inline DataType tensor_list_element_type(const KernelContext *context) {
 /* The list in input 0, whose elements must have the type of the attr. */
 MUST_CHECK bool tensor_list_of_input(KernelContext *context, const char *what, TensorList **list,
                                      Status *status);
-/* The scalar that holds a list, which it takes over; false for NULL. */
+/* Sets an output to a scalar that holds the list. Takes over the reference. Returns false if `list` is NULL.
+ */
 MUST_CHECK bool tensor_list_set_output(KernelContext *context, int output, TensorList *list, Status *status);
-/* Nobody else sees the list in input 0 or its items, and nobody will. */
+/* Whether the kernel is the only user of the list in input 0 and of its items, so that it may change them. */
 bool tensor_list_is_owned(const KernelContext *context, const TensorList *list);
 
 /* --- shape functions --- */
 
-/* Output 0 is a list of elements of that shape. */
+/* Makes output 0 a list of elements of this shape. */
 MUST_CHECK bool tensor_list_infer_handle(InferenceContext *c, ShapeHandle shape, Status *status);
-/* What is known of the elements of input 0. */
+/* The known shape of the elements of input 0. */
 MUST_CHECK bool tensor_list_infer_element(InferenceContext *c, ShapeHandle *shape, Status *status);
-/* The same, merged with what input `i` says. */
+/* The same, merged with the element shape that input `i` states. */
 MUST_CHECK bool tensor_list_infer_element_with(InferenceContext *c, int i, ShapeHandle *shape,
                                                Status *status);
 

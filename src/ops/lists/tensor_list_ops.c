@@ -1,4 +1,4 @@
-/* Ops that make lists of tensors and look at their items one by one. */
+/* Ops that make lists of tensors and access single items. */
 #include "ops/lists/tensor_list.h"
 
 #include <string.h>
@@ -61,8 +61,8 @@ static bool reserve_list(KernelContext *context, Status *status) {
   return tensor_list_set_output(context, 0, tensor_list_new_like(&like, items, length, status), status);
 }
 
-/* Appends where no other list has something behind this one's end, and `tensor` does not make the items
- * deeper. */
+/* Appends to the shared items if no other list has an item after the end of this list, and if `tensor` does
+ * not make the items deeper. */
 static bool append_shared(TensorList *list, const Tensor *tensor, int depth, bool *appended, Status *status) {
   ListItems *items = list->items;
   bool ok = true;
@@ -126,7 +126,7 @@ static bool push_back(KernelContext *context, Status *status) {
   return tensor_list_set_output(context, 0, made, status);
 }
 
-/* An item, or zeros where it is not initialised and the shape is known. */
+/* Sets an output to an item. An uninitialised item becomes zeros if its shape is known. */
 static bool give_item(KernelContext *context, int output, const TensorList *list, int64_t i,
                       const Tensor *shape_input, Status *status) {
   int rank;
@@ -148,7 +148,7 @@ static bool give_item(KernelContext *context, int output, const TensorList *list
   return true;
 }
 
-/* Forgets the items behind the end, which longer lists saw. Nobody else sees the items. */
+/* Drops the items after the end of the list, which longer lists had. No other list may share the items. */
 static void drop_items_behind(TensorList *list) {
   ListItems *items = list->items;
   for (; items->count > list->length; items->count--) tensor_clear(&items->items[items->count - 1]);
@@ -165,8 +165,8 @@ static bool pop_back(KernelContext *context, Status *status) {
     drop_items_behind(list);
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
-  /* What the list no longer sees is kept with the items that it shares: nothing, when it sees none of
-   * them. */
+  /* The shared items keep the popped item alive. A list that becomes empty gets new items, so that it keeps
+   * nothing alive. */
   ListItems *items = list->length == 1 ? list_items_new() : list->items;
   if (list->length > 1) atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
   return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length - 1, status),
@@ -351,7 +351,7 @@ const OpRegistration kOpTensorListGetItem = {
     .kernels = {{DT_INVALID, get_item}},
 };
 
-/* The gradient of a list that became longer is cut to what the list was. */
+/* The gradient of an op that lengthens a list is cut to the list's former length. */
 #define CUT_LIST                                                                                             \
   "  length = TensorListLength(input_handle)\n"                                                              \
   "  zero = Const[dtype=int32, value=[0]]()\n"                                                               \

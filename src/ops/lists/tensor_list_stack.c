@@ -1,4 +1,4 @@
-/* Ops between a list and one tensor of all items. */
+/* Ops that convert between a list and one tensor of all items. */
 #include "ops/lists/tensor_list.h"
 
 #include <string.h>
