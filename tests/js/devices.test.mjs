@@ -64,10 +64,11 @@ describe('Devices', () => {
           `available devices are \\[ ${CPU}0 \\]\\.`,
       );
       const run = (options) => withSession(g, options, async (session) => (await session.run(x)).array());
-      await assert.rejects(run({}), message);
-      assert.equal(await run({ deviceCount: { CPU: 2 } }), 1);
-      assert.equal(await run({ allowSoftPlacement: true }), 1);
+      await assert.rejects(run({ allowSoftPlacement: false }), message);
       await assert.rejects(run({ allowSoftPlacement: false }), InvalidArgumentError);
+      assert.equal(await run({ allowSoftPlacement: false, deviceCount: { CPU: 2 } }), 1);
+      assert.equal(await run({ allowSoftPlacement: true }), 1);
+      assert.equal(await run({}), 1);
     }));
 
   it('are logged for every node when the session is asked to', () =>

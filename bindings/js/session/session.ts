@@ -34,8 +34,8 @@ export interface SessionOptions {
   /** How many devices of a type the session has: `{ CPU: 2 }`; one CPU without it. */
   deviceCount?: Readonly<Record<string, number>>;
   /**
-   * true: an operation that asks for a device type or id that there is not (a model that was trained on a
-   * GPU) runs elsewhere. Else steps of the graph are refused.
+   * An operation that asks for a device that does not exist (in a model that was trained on a GPU) runs on
+   * another one. That is the default; false: steps of such a graph are refused.
    */
   allowSoftPlacement?: boolean;
   /** true: says of every node, through `tf.setLog`, on which device it is. */
@@ -72,7 +72,7 @@ function configOf(options: SessionOptions): Uint8Array {
       throw new InvalidArgumentError(`deviceCount.${type} must be a whole number, not ${shown(count)}`);
     config.bytes(1, new MessageWriter().bytes(1, type).varint(2, count).finish());
   }
-  if (options.allowSoftPlacement) config.varint(7, 1);
+  if (options.allowSoftPlacement !== false) config.varint(7, 1);
   if (options.logDevicePlacement) config.varint(8, 1);
   if (options.optimize === false) {
     const level = new MessageWriter().varint(3, -1); // opt_level: L0
