@@ -37,7 +37,7 @@ describe('callables', () => {
       assert.equal(await count.run(), null);
       count.runSync();
       assert.equal((await session.run(v)).item(), 2);
-      // y reads what the product is: x + 3 x
+      // The sum reads 3 x instead of y: x + 3 x.
       const three = g.constant([3], { name: 'three' });
       const scaled = g.mul(x, three);
       const connected = session.makeCallable(sum, [x], { connections: [[scaled, y]] });

@@ -1,8 +1,8 @@
-// Reading a graph that the visitor gives.
+// Reads a graph file of the visitor.
 const TEXT_FILE = /\.(pbtxt|prototxt|txt|textproto)$/i;
 const PROTOBUF_TEXT = /^\s*(#|(node|versions|library)\b)/;
 
-/** What a file holds: protobuf text as a string, whatever the file is called; all else as bytes. */
+/** The content of a file: protobuf text as a string, whatever the file's name is; anything else as bytes. */
 export async function contentOf(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   const text = new TextDecoder().decode(bytes.subarray(0, 4096));

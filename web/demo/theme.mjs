@@ -1,8 +1,8 @@
-// The button that changes between the light and the dark theme. Without a choice the system's theme holds.
+// The button that switches between the light and dark themes. Without a choice, the system's theme applies.
 const KEY = 'tfcore-demo-theme';
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** Makes `button` change the theme; calls `changed` whenever the colours are others. */
+/** Makes `button` switch the theme. Calls `changed` whenever the colours have changed. */
 export function themeButton(button, changed = () => {}) {
   let chosen = localStorage.getItem(KEY);
   const apply = () => {

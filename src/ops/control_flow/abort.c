@@ -13,7 +13,8 @@ static bool abort_construct(const KernelConstruction *construction, void *memory
   return node_attr_bool(construction->node, "exit_without_error", &state->quiet, status);
 }
 
-/* TensorFlow ends the process, with these words or silently. Here the step ends, and the session lives on. */
+/* TensorFlow ends the process, with this message or silently. Here the step fails, and the session stays
+ * usable. */
 static bool abort_step(KernelContext *context, Status *status) {
   const AbortState *state = context->state;
   if (state->quiet) return status_set(status, CODE_ABORTED, "Abort_op exits without an error");

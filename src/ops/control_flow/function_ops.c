@@ -1,4 +1,5 @@
-/* Arguments and results of functions, and conversions between lists of one type and lists of any types. */
+/* Arguments and results of functions, and conversions between lists of a single type and lists of mixed
+ * types. */
 #include "op/op_registry.h"
 
 /* A call supplies the arguments and takes the results, so these nodes never run. */

@@ -241,7 +241,7 @@ static bool fake_param_construct(const KernelConstruction *construction, void *m
   return node_attr_shape(construction->node, "shape", &((FakeParamState *)memory)->shape, status);
 }
 
-/* The unused value: zeros, with size 0 for unknown dimensions. */
+/* The value is never used. It consists of zeros, and unknown dimensions have size 0. */
 static bool fake_param_kernel(KernelContext *context, Status *status) {
   const TensorShapeProto *shape = ((const FakeParamState *)context->state)->shape;
   int64_t dims[SHAPE_MAX_RANK];

@@ -1,5 +1,5 @@
-/* MapAccumulate: applies a function along the first dimension of a tensor, with the previous result as input:
- * y[i] = f(theta, x[i], y[i - 1]), where y[-1] is u. An op of early TensorFlow, and its gradient. */
+/* MapAccumulate, an op of early TensorFlow, and its gradient. It applies a function along the first dimension
+ * of a tensor, with the previous result as an input: y[i] = f(theta, x[i], y[i - 1]), where y[-1] is u. */
 #include <string.h>
 
 #include "op/node_def.h"

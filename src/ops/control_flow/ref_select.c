@@ -1,4 +1,4 @@
-/* RefSelect: one of several references, by its number. */
+/* RefSelect: selects one of several references by index. */
 #include "op/op_registry.h"
 
 static bool ref_select(KernelContext *context, Status *status) {
@@ -14,7 +14,7 @@ static bool ref_select(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[1 + chosen], NULL, status);
 }
 
-/* The shape that all references have; unknown where they differ. */
+/* The shape of all references; unknown if they have different shapes. */
 static bool ref_select_shape(InferenceContext *c, Status *status) {
   ShapeHandle scalar, out = shape_input(c, 1);
   TRY(shape_with_rank(c, shape_input(c, 0), 0, &scalar, status));

@@ -10,7 +10,8 @@ static bool pass_handle(InferenceContext *c, int output, Status *status) {
   return !handle || shape_set_output_handle(c, output, handle->entries, handle->count, status);
 }
 
-/* All outputs have the first input's shape; the scalar in the second selects the one with a value. */
+/* All outputs have the shape of the first input. The second input, a scalar, selects the output that is
+ * alive. */
 static bool switch_shape(InferenceContext *c, Status *status) {
   ShapeHandle scalar;
   TRY(shape_with_rank(c, shape_input(c, 1), 0, &scalar, status));
@@ -31,7 +32,7 @@ static bool common_dims(InferenceContext *c, ShapeHandle input, ShapeHandle *out
   return true;
 }
 
-/* The common part of all inputs, because any of them may become the value. */
+/* The output has the dimensions that all input shapes share, because any input may become the value. */
 static bool merge_shape(InferenceContext *c, Status *status) {
   ShapeHandle out = shape_input(c, 0), index;
   if (!shape_rank_known(out)) TRY(shape_ok(shape_unknown(c), &out, status));
@@ -49,7 +50,7 @@ static bool merge_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-/* A constant has the same value in every iteration; for others, iterations may change the shape. */
+/* A constant Enter has the same value in every iteration. Otherwise iterations may change the shape. */
 static bool enter_shape(InferenceContext *c, Status *status) {
   bool is_constant;
   ShapeHandle out = shape_input(c, 0);

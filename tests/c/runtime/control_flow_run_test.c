@@ -4,7 +4,8 @@
 #include "runtime/control_flow_text.h"
 #include "shortage.h"
 
-/* A loop over `i` from `start` below `limit` in steps of one, all named after `p`; its result is p "x". */
+/* A loop that counts `i` from `start` up to `limit` (exclusive). Its names begin with `p`; p "x" is its
+ * result. */
 /* clang-format off */
 #define COUNTER(p, start, limit, frame)                                  \
   p "e Enter " start " ; T=DT_INT32 frame_name='" frame "'\n"            \
@@ -45,7 +46,7 @@ static void gives_int(const char *lines, const char *name, int32_t want) {
   Fixture f;
   if (begin_lines(&f, lines)) {
     check_int(&f, name, want);
-    check_int(&f, name, want); /* a second run gives the same */
+    check_int(&f, name, want); /* a second run gives the same result */
   }
   end(&f);
 }
@@ -206,7 +207,7 @@ TEST(a_step_can_pause_between_rounds) {
   end(&f);
 }
 
-/* 10,000 Enters, each in the frame of the previous one, and as many Exits. */
+/* 10,000 Enters, each in the frame of the previous one, and 10,000 Exits. */
 TEST(frames_nest_deep) {
   enum { DEPTH = 10000 };
   Fixture f;

@@ -1,5 +1,5 @@
-/* Partial runs: what each piece runs, what it keeps for later ones, and what is refused. The messages are
- * TensorFlow's. */
+/* Partial runs: which nodes each piece runs, which values it keeps for later pieces, and errors. The messages
+ * are TensorFlow's. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,7 +22,7 @@ static NodeOutput named(const Fixture *f, const char *name) {
   return output;
 }
 
-/* Names with blanks between them. */
+/* Finds the outputs with these names, which are separated by blanks. */
 static int outputs_of(const Fixture *f, const char *names, NodeOutput *outputs) {
   int count = 0;
   char copy[128], *rest;
@@ -40,7 +40,7 @@ static bool set_up(Partial *p, const char *feeds, const char *fetches) {
   return session_setup_partial_run(p->f.session, &signature, &p->handle, &p->f.status);
 }
 
-/* Feeds scalars of int32, and sums up what it fetches. */
+/* Runs a piece with int32 scalars as feeds, and sets *sum to the sum of its fetches. */
 static bool piece(Partial *p, const char *feeds, const int32_t *numbers, const char *fetches, int32_t *sum) {
   NodeOutput inputs[MOST], outputs[MOST];
   Tensor values[MOST] = {{0}}, results[MOST] = {{0}};
@@ -130,7 +130,7 @@ TEST(pieces_say_what_is_wrong_and_leave_the_partial_run_as_it_was) {
   end(&p.f);
 }
 
-/* A value fed in the middle cuts off what lies before it. */
+/* The nodes before a fed output do not run. */
 TEST(a_fed_value_in_the_middle_needs_nothing_before_it) {
   Partial p;
   if (begin_partial(&p, kChain, "a y", "b")) {
@@ -156,7 +156,7 @@ TEST(several_partial_runs_are_under_way_at_the_same_time) {
   end(&p.f);
 }
 
-/* Every node runs once: the counter is raised by the first piece alone, and read by both. */
+/* Every node runs once: only the first piece increments the counter, and both pieces read it. */
 TEST(effects_happen_once) {
   Partial p;
   static const char kLines[] =
@@ -175,7 +175,7 @@ TEST(effects_happen_once) {
   end(&p.f);
 }
 
-/* The branches wait for both feeds; y alone decides nothing. */
+/* The branches need both feeds, so a piece that feeds only y runs neither of them. */
 TEST(a_conditional_runs_in_one_piece) {
   static const char kLines[] =
       "x Placeholder ; dtype=DT_INT32 shape=unknown\ny Placeholder ; dtype=DT_INT32 shape=unknown\n"

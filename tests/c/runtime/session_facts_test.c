@@ -10,7 +10,7 @@
 
 enum { MOST = 8 };
 
-/* Facts of what is not there: by line, with the reason. */
+/* Facts about features that this library does not have, by line, with the reason. */
 static const struct {
   int line;
   const char *missing;
@@ -67,7 +67,7 @@ static int outputs_of(Player *p, const Json *names, NodeOutput *outputs) {
   return count;
 }
 
-/* What the call is fed, by name or (callables) in order. */
+/* Reads the feeds of the call: by name, or (callables) in order. */
 static int values_of(const Json *feeds, Tensor *values, const Tensor **given) {
   int count = feeds ? feeds->count : 0;
   for (int i = 0; i < count; i++) {
@@ -83,7 +83,7 @@ static void check_values(const Json *expect, Tensor *results) {
     Tensor want = {0};
     read_tensor(&expect->items[i], &want);
     CHECK(shape_equal(&results[i].shape, &want.shape));
-    /* By value: the record does not tell -0 from 0. */
+    /* Compares values, not bits, because the record does not distinguish -0 from 0. */
     for (int64_t k = 0; CHECK_INT_EQ(results[i].dtype, want.dtype) && k < tensor_num_elements(&want); k++) {
       if (want.dtype == DT_FLOAT) CHECK(tensor_f32(&results[i])[k] == tensor_f32(&want)[k]);
       if (want.dtype == DT_INT32) CHECK_INT_EQ(tensor_i32(&results[i])[k], tensor_i32(&want)[k]);

@@ -9,7 +9,7 @@
 #define HAS_THREADS 1
 #endif
 
-/* An endless loop, directly and in the body of a called function, and a loop of 20,000 iterations. */
+/* An endless loop in the graph, one in the body of a called function, and a loop of 20,000 iterations. */
 static const char kLibrary[] =
     "Same(x:bool) -> (y:bool) {\n"
     "  y = Identity[T=bool](x)\n"
@@ -170,7 +170,7 @@ TEST(the_graph_can_grow_while_a_step_waits) {
   end_endless(&e);
 }
 
-/* Abandoned, or ended with the session, it leaves nothing behind. */
+/* A paused step frees its memory when it is abandoned, and when its session ends. */
 TEST(a_step_that_paused_can_be_abandoned) {
   Endless e;
   if (begin_endless(&e)) {

@@ -1,11 +1,11 @@
-/* Stacks and TensorArrays in sessions: they live for one step, whether it ends well or not, and hold what
- * they hold as long. What is left behind, the leak checker reports. */
+/* Stacks and TensorArrays in sessions: they and their tensors live for one step, whether it succeeds or
+ * fails. The leak checker reports memory that a step did not free. */
 #include "runtime/control_flow_text.h"
 #include "shortage.h"
 
 #define NUMBERS "zero Const ; int=0\none Const ; int=1\ntwo Const ; int=2\n"
 #define HALF "half Const ; float=0.5\n"
-/* An array of two, of which one is written. */
+/* An array of two elements. One of them is written. */
 #define ARRAY                                                             \
   NUMBERS HALF                                                            \
       "array TensorArrayV3 two ; dtype=DT_FLOAT\n"                        \
@@ -60,7 +60,7 @@ TEST(every_step_has_arrays_and_stacks_of_its_own) {
   end(&f);
 }
 
-/* A handle may outlive its step; what it refers to is closed then. */
+/* A handle may outlive its step. Its stack or array is closed at the end of the step. */
 TEST(what_a_step_left_cannot_be_used_in_another) {
   Fixture f;
   Tensor handle = {0}, value = {0};

@@ -10,7 +10,7 @@ export class Curve {
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
-  /** Begins anew, with room for so many epochs. */
+  /** Clears the curve and makes room for this number of epochs. */
   start(epochs) {
     this.#losses = [];
     this.#epochs = epochs;

@@ -10,7 +10,7 @@ const ARROWS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STE
 export class Pad {
   #strokes = [];
   #pen = null; // the stroke that is being drawn
-  #cursor = null; // where the keyboard's pen is
+  #cursor = null; // the position of the keyboard's pen
 
   constructor(canvas, changed) {
     this.canvas = canvas;

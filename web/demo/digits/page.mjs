@@ -1,4 +1,4 @@
-// The page: shows what the worker reports, and hands it what is drawn.
+// The page: shows the worker's reports and sends it the drawings.
 import { CLASSES, PIXELS } from '../../../examples/digits/data.mjs';
 import { themeButton } from '../theme.mjs';
 import { Curve } from './curve.mjs';
@@ -13,7 +13,7 @@ const worker = new Worker(new URL('worker.mjs', import.meta.url), { type: 'modul
 const curve = new Curve(part('curve'));
 const bars = Array.from({ length: CLASSES }, (_, digit) => makeBar(digit));
 let seen = new Float32Array(PIXELS);
-let drawing = 0; // counts what is on the pad; answers name the one that they are for
+let drawing = 0; // the number of the drawing on the pad; an answer contains the number of its drawing
 let seed = 1;
 
 const pad = new Pad(part('pad'), (strokes) => {

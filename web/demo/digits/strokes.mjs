@@ -1,12 +1,12 @@
-// From strokes of a pen to the 8x8 pixels that the network knows, in the way the digits were made: the
-// drawing is scaled to fill a bitmap of 32x32, and each pixel counts the bits that are set in a block of 4x4.
+// Converts pen strokes to the network's 8x8 pixels in the same way as the data set: the drawing is scaled to
+// fill a bitmap of 32x32, and each pixel counts the bits that are set in a block of 4x4.
 import { INK, PIXELS, SIDE } from '../../../examples/digits/data.mjs';
 
 const BITMAP = 32;
 const BLOCK = BITMAP / SIDE;
 /**
- * Half the width of a line in the bitmap: so about as much of it is ink as in the digits of the data set,
- * three bits of ten.
+ * Half the width of a line in the bitmap. With this width, about three bits of ten are ink, as in the digits
+ * of the data set.
  */
 const RADIUS = 2.3;
 
@@ -32,7 +32,7 @@ function distanceToSegment(x, y, [ax, ay], [bx, by]) {
   return Math.hypot(x - ax - t * dx, y - ay - t * dy);
 }
 
-/** The pixels, 0..1, row after row; all 0 without strokes. A dot, which has no size to scale, stays a dot. */
+/** The pixels (0..1) in row-major order; all 0 without strokes. A dot has no size, so it is not scaled. */
 export function pixelsOf(strokes) {
   const pixels = new Float32Array(PIXELS);
   const drawn = strokes.filter((stroke) => stroke.length > 0);

@@ -1,17 +1,16 @@
-// The engine at work, away from the page: trains an epoch at a time and answers in between.
+// The worker that runs the engine: it trains one epoch at a time and answers messages in between.
 //
 //   page -> worker: { train: seed }, { classify: pixels or null, drawing: number }, { example: digit,
 // drawing: number }
 //   worker -> page: { ready }, { started }, { epoch }, { finished }, { probabilities: { values, drawing } },
 // { example: { pixels, drawing } }, { failed }
 //
-// `drawing` counts what is on the pad, so that an answer that comes late is not taken for one to the next
-// drawing.
+// `drawing` is the number of the drawing on the pad: the page ignores a late answer to an earlier drawing.
 import { batchOf, parseDigits } from '../../../examples/digits/data.mjs';
 import { Training } from '../../../examples/digits/training.mjs';
 import { init } from '../../../npm/dist/index.js';
 
-/** The shortest time that an epoch takes on the screen, in ms: the curve should be seen to move. */
+/** The minimum time per epoch on the screen, in ms, so that the visitor sees the curve move. */
 const PACE = 24;
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
@@ -25,8 +24,8 @@ async function loadDigits() {
 let tf;
 let digits;
 let training;
-let shown = null; // { pixels, drawing }: what is on the pad
-let round = 0; // of training; a new one ends the one before
+let shown = null; // { pixels, drawing }: the drawing on the pad
+let round = 0; // the number of the training; a new training ends the previous one
 
 function classify() {
   if (training && shown)
@@ -52,7 +51,7 @@ async function train(seed) {
   postMessage({ finished: true });
 }
 
-/** Some digit of the test set with that label. */
+/** A random digit of the test set with this label. */
 function example(label, drawing) {
   const { testing } = digits;
   const places = Array.from(testing.labels.keys()).filter((i) => testing.labels[i] === label);

@@ -1,4 +1,4 @@
-// The page: reads what is typed, and shows the function, its gradient and its values.
+// The page: reads the typed text, and shows the function, its gradient and its values.
 import { samples } from '../../../examples/functions/samples.mjs';
 import { callLast, gradientFunction, readFunctions, typeOf } from '../../../examples/functions/workbench.mjs';
 import { init } from '../../../npm/dist/index.js';
@@ -18,7 +18,7 @@ let functions = []; // the last one is shown
 let attrs = {};
 let values = {}; // texts, by argument
 let chosen = 'printed';
-let turn = 0; // a run that is overtaken shows nothing
+let turn = 0; // the number of the latest run; results of earlier runs are not shown
 
 const VIEWS = {
   printed: { title: 'Printed', about: 'As TensorFlow prints it.', text: () => String(functions.at(-1)) },
@@ -89,7 +89,7 @@ function withBody(use) {
 
 // ---- mistakes ----
 
-/** Shows an error of the text; one that has a place with its line. */
+/** Shows an error in the text, with the line if its position is known. */
 function problem(error) {
   part('problem').hidden = !error;
   document.body.dataset.state = error ? 'failed' : 'shown';
@@ -104,7 +104,7 @@ function problem(error) {
 
 // ---- the function ----
 
-/** The types that a type attr allows, of those that are offered. */
+/** Those of the offered types that a type attr allows. */
 function typesOf(attr) {
   const allowed = attr.allowed_values?.filter((dtype) => DTYPES.includes(dtype));
   return allowed?.length ? allowed : DTYPES;
@@ -192,7 +192,7 @@ const rounded = (value) =>
         ? String(Number(value.toPrecision(7)))
         : String(value);
 
-/** The tensor of what was typed for an argument. */
+/** The tensor for the text that was typed for an argument. */
 function readValue(argument, text) {
   let value;
   try {

@@ -1,4 +1,5 @@
-// A drawing of an operation with what it takes (two levels to the left) and what takes it (two to the right).
+// A drawing of an operation with two levels of its producers on the left and two of its consumers on the
+// right.
 const NS = 'http://www.w3.org/2000/svg';
 const BOX = { width: 118, height: 36, gapX: 34, gapY: 10 };
 const MOST = 6; // boxes in a column
@@ -28,8 +29,8 @@ const after = (operation) => [
 ];
 
 /**
- * Columns of operations by level, and the edges between neighbouring columns; `left` counts what a column has
- * no room for.
+ * Columns of operations by level, and the edges between neighbouring columns. `left` counts the operations
+ * that do not fit in a column.
  */
 function collect(operation) {
   const columns = new Map(LEVELS.map((level) => [level, { operations: [], left: 0 }]));
@@ -62,7 +63,7 @@ function collect(operation) {
   return { columns, edges };
 }
 
-/** Draws into `svg`, as wide as it must be; `choose(operation)` is called for a box that is clicked. */
+/** Draws into `svg` and sets its width. A click on a box calls `choose(operation)`. */
 export function drawNeighbours(svg, operation, choose) {
   const { columns, edges } = collect(operation);
   const levels = LEVELS.filter((level) => columns.get(level).operations.length > 0);

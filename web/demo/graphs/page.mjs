@@ -1,4 +1,4 @@
-// The page: imports what it is given, and shows the graph, its nodes, and what shape functions answer.
+// The page: imports a graph, and shows the graph, its nodes, and the results of shape functions.
 import { samples } from '../../../examples/graphs/samples.mjs';
 import { describeOutput, summarize } from '../../../examples/graphs/summary.mjs';
 import { init } from '../../../npm/dist/index.js';
@@ -48,7 +48,7 @@ function problem(error) {
   document.body.dataset.state = error ? 'failed' : document.body.dataset.state;
 }
 
-/** Imports bytes or text; a graph that cannot be read leaves the one that is shown. */
+/** Imports bytes or text. If that fails, the page keeps the current graph. */
 function open(name, source) {
   problem();
   const next = new tf.Graph();
@@ -84,7 +84,7 @@ function save(content, ending) {
   URL.revokeObjectURL(link.href);
 }
 
-// ---- the whole ----
+// ---- the whole graph ----
 
 function showGraph(milliseconds) {
   const summary = summarize(graph);
@@ -111,7 +111,7 @@ function showGraph(milliseconds) {
   document.body.dataset.state = 'shown';
 }
 
-/** An op's very name shows the nodes of that op, other words those whose name or op contains them. */
+/** The exact name of an op finds its nodes. Other text finds the nodes whose name or op contains it. */
 function filter(words) {
   part('filter').value = words;
   const wanted = words.trim().toLowerCase();

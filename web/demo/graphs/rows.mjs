@@ -1,11 +1,11 @@
-// A list of any length of which only the rows in view are elements.
-const ROW = 32; // px, as graphs.css has it
+// A list of any length that creates elements only for the rows in view.
+const ROW = 32; // px, the same as in graphs.css
 const BEYOND = 6; // rows above and below the view
 
 export class Rows {
   /**
-   * `fill(element, item)` shows an item; `choose(item)` is called for the one that is clicked or reached by
-   * arrow keys.
+   * `fill(element, item)` shows an item. `choose(item)` is called when the user clicks an item or moves to it
+   * with the arrow keys.
    */
   constructor({ list, height, rows, fill, choose }) {
     Object.assign(this, { list, height, rows, fill, choose, items: [], chosen: undefined });

@@ -1,5 +1,5 @@
-// TensorFlow's numbers and ours in one drawing: its wide and soft, ours thin on top, so that both are seen
-// where they agree.
+// TensorFlow's numbers and ours in one chart: TensorFlow's as a wide, pale line, and ours as a thin line on
+// top, so that both are visible where they agree.
 const SVG = 'http://www.w3.org/2000/svg';
 const MARGIN = { left: 48, right: 14, top: 12, bottom: 30 };
 
@@ -10,7 +10,7 @@ const make = (name, attributes, text = '') => {
   return element;
 };
 
-/** Round numbers that span the values: 4 to 7 of them. */
+/** 4 to 7 round numbers that span the values. */
 export function ticksFor(values) {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const span = most - least || Math.abs(most) || 1;
@@ -32,8 +32,8 @@ export class Chart {
   }
 
   /**
-   * Begins anew with TensorFlow's numbers. `along` names the axis, `first` is its first number; without
-   * `line` they are dots.
+   * Clears the chart and draws TensorFlow's numbers. `along` is the name of the axis, and `first` is its
+   * first number. Without `line`, the numbers are dots.
    */
   start(want, style) {
     this.#want = want;

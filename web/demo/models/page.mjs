@@ -1,5 +1,5 @@
-// The page: lists the models, shows what the worker reports of the chosen one, and hands it what the visitor
-// opens and feeds.
+// The page: lists the models, shows the worker's reports on the chosen model, and sends the worker the
+// visitor's models and feeds.
 import { contentOf } from '../graph-file.mjs';
 import { themeButton } from '../theme.mjs';
 import { Chart } from './chart.mjs';
@@ -36,8 +36,8 @@ const worker = new Worker(new URL('worker.mjs', import.meta.url), { type: 'modul
 const chart = new Chart(part('chart'));
 let models = []; // { name, trainings, item, checked }
 let chosen; // its index
-let training = 0; // of the chosen model's
-let turn = 0; // answers to an earlier one are too late
+let training = 0; // the index of a training of the chosen model
+let turn = 0; // the number of the current training; messages of earlier ones are ignored
 
 // ---- the nine ----
 
@@ -108,7 +108,7 @@ function train() {
   worker.postMessage({ train: { model: chosen, training, turn: ++turn } });
 }
 
-/** What was not trained shows its answer instead. */
+/** A model without a training shows its answer instead. */
 function showOutputs(checked) {
   show('chart-title', 'Answer');
   show('along', 'output');
@@ -117,7 +117,7 @@ function showOutputs(checked) {
   document.body.dataset.state = 'shown';
 }
 
-// ---- the visitor's own ----
+// ---- the visitor's own model ----
 
 const open = (message) => worker.postMessage({ open: message });
 
@@ -185,7 +185,7 @@ function run(event) {
   });
 }
 
-// ---- what the worker says ----
+// ---- messages of the worker ----
 
 const handlers = {
   ready({ version, variant, models: listed }) {

@@ -1,12 +1,12 @@
-// The engine at work, away from the page: runs the models, holds them against TensorFlow, trains them, and
-// opens the visitor's own.
+// The worker that runs the engine: it runs the models, compares them with TensorFlow, trains them, and opens
+// the visitor's own models.
 //
 //   page -> worker: { train: { model, training, turn } }, { open: { name, content } or { model } }, { run: {
 // feeds, fetches } }
 //   worker -> page: { ready }, { checked }, { started }, { step }, { finished }, { opened }, { ran }, {
 // refused }, { failed }
 //
-// `turn` counts what was asked to be trained: a new one ends the one before. `content` is bytes, or protobuf
+// `turn` is the number of the training; a new training ends the previous one. `content` is bytes or protobuf
 // text.
 import { parseFeed, startingText } from '../../../examples/models/feeds.mjs';
 import { goldenCases, largestDifference } from '../../../examples/models/golden.mjs';
@@ -14,9 +14,9 @@ import { compare, feedsOf, modelsOf, ModelTraining, withModel } from '../../../e
 import { describeOutput, summarize } from '../../../examples/graphs/summary.mjs';
 import { init } from '../../../npm/dist/index.js';
 
-/** The shortest time between two steps of training on the screen, in ms: the curve should be seen to move. */
+/** The minimum time between training steps on the screen, in ms, so that the visitor sees the curve move. */
 const PACE = 30;
-/** For how long a model is run to time it, in ms. */
+/** The duration of the runs that measure a model's speed, in ms. */
 const TIMED = 120;
 const VALUES_SHOWN = 24;
 const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
@@ -47,7 +47,7 @@ function timeOf(run) {
 }
 
 /**
- * How many weights a frozen graph has: the elements of its constants of floats that are no single numbers.
+ * The number of weights of a frozen graph: the elements of all float constants with more than one element.
  */
 const weightsOf = (graph) =>
   graph
@@ -106,7 +106,7 @@ async function train({ model, training: which, turn: mine }) {
   }
 }
 
-// ---- the visitor's own ----
+// ---- the visitor's own model ----
 
 async function open({ name, content, model }) {
   const source = model === undefined ? content : models[model].frozen.graph;
@@ -158,7 +158,7 @@ const rounded = (value) =>
       ? JSON.stringify(value)
       : String(value);
 
-/** Some elements of a tensor in words. */
+/** The first elements of a tensor as text. */
 function shown(tensor) {
   const values = [tensor.array()].flat(Infinity).slice(0, VALUES_SHOWN).map(rounded);
   return values.join(', ') + (tensor.size > VALUES_SHOWN ? ', …' : '');
