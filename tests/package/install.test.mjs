@@ -1,4 +1,4 @@
-// What a consumer gets: `npm pack` makes a tarball of npm/, and an empty folder installs it.
+// The package as consumers install it: `npm pack` makes a tarball of npm/, and an empty folder installs it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,12 +1,12 @@
-// The code blocks of the READMEs. A block whose first line is a comment with a file's name is a recipe: that
-// file of a user's project.
+// The code blocks of the READMEs. A block is a recipe if its first line is a comment with a file name. It is
+// the content of that file in a user's project.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { root } from '../../tools/process.mjs';
 
 export const textOf = (name) => readFileSync(path.join(root, name), 'utf8');
 
-/** [{ language, code, file }] of a README; `file` is undefined where the block is no recipe. */
+/** [{ language, code, file }] of a README; `file` is undefined if the block is not a recipe. */
 export function blocksOf(name) {
   return Array.from(textOf(name).matchAll(/^```(\w*)\n([^]*?)^```$/gm), ([, language, code]) => {
     const file = /^(?:\/\/ |<!-- )([\w./-]+\.\w+)(?: -->)?\n/.exec(code)?.[1];
@@ -14,7 +14,7 @@ export function blocksOf(name) {
   });
 }
 
-/** The JavaScript that is read from top to bottom as one program: all of it but the recipes. */
+/** All JavaScript blocks except the recipes. Together they form one program, from top to bottom. */
 export const programOf = (name) =>
   blocksOf(name)
     .filter(({ language, file }) => language === 'js' && !file)
@@ -36,5 +36,5 @@ export function commandsOf(start) {
   return found[0].code.trim().split('\n');
 }
 
-/** What a module of the text exports. */
+/** The exports of a module with this text. */
 export const evaluated = (text) => import(`data:text/javascript,${encodeURIComponent(text)}`);

@@ -1,5 +1,5 @@
-// The code of both READMEs, run as a reader would: in a folder that has the package. A later block sees what
-// the blocks before it made. Recipes (readme-blocks.mjs) are files of projects, which peers/ builds.
+// Runs the code of both READMEs as a reader would: in a folder with the package. A block can use the
+// variables of earlier blocks. Recipes (readme-blocks.mjs) are files of projects, which peers/ builds.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -16,19 +16,19 @@ import path from 'node:path';
 import { root } from '../../tools/process.mjs';
 import { blocksOf, evaluated, programOf, recipe, textOf } from './readme-blocks.mjs';
 
-/** Commands that no test runs as they stand, and why. */
+/** Commands that no test runs unchanged, and why. */
 const NOT_RUN = {
   'npm install tfcore-wasm': 'needs the registry; install.test.mjs installs the packed package',
   'npm start': 'trains for a while; tests/js/train-digits.node.test.mjs runs the example',
   'npm test': 'runs this test',
 };
 
-/** The start of a comment that is a value; a comment that begins with a word or a round bracket is prose. */
+/** Matches the start of a comment that is a value. A comment that begins with a word or '(' is prose. */
 const VALUE = /^(?:-?\d|['"[{]|(?:null|true|false)$)/;
 
 /**
- * A statement whose comment is a promise becomes one that checks it: what is printed, what a call gives, what
- * it throws.
+ * If the comment of a statement promises output, a result or an error, the statement becomes a check of that
+ * promise.
  */
 function keptPromise(line) {
   const [, code, comment] = /^(\S.*;)\s+\/\/ (.*)$/.exec(line) ?? [];

@@ -1,5 +1,5 @@
-// The package's types, as strict projects see them: without Node's types, with every declaration checked,
-// under TypeScript 5 and 7.
+// The package's types in strict projects: without Node's types, with all declaration files checked, with
+// TypeScript 5 and 7.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const COMPILERS = {
   'TypeScript 5': 'node_modules/typescript5/bin/tsc',
 };
 
-/** One module of all blocks, each in the scope of the ones before. */
+/** One module with all blocks. Each block is nested in the scope of the previous one. */
 function moduleOf(blocks) {
   const isImport = (line) => line.startsWith('import ');
   const lines = blocks.map((block) => block.split('\n'));
@@ -42,7 +42,7 @@ describe('the types of the package', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  /** Compiles; gives what the compiler says against it. */
+  /** Compiles the file and returns the compiler's errors. */
   function complaints(compiler, files, options = {}) {
     const compilerOptions = {
       strict: true,

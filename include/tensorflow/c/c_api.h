@@ -254,7 +254,7 @@ TF_CAPI_EXPORT extern void TF_OperationGetAttrValueProto(TF_Operation *oper, con
 TF_CAPI_EXPORT extern void TF_OperationToNodeDef(TF_Operation *oper, TF_Buffer *output_node_def,
                                                  TF_Status *status);
 
-/* NULL if there is none of that name. */
+/* NULL if the graph has no operation of that name. */
 TF_CAPI_EXPORT extern TF_Operation *TF_GraphOperationByName(TF_Graph *graph, const char *oper_name);
 /* Iterates: `*pos` starts at 0; NULL at the end. */
 TF_CAPI_EXPORT extern TF_Operation *TF_GraphNextOperation(TF_Graph *graph, size_t *pos);
@@ -402,9 +402,9 @@ typedef struct TF_WhileParams {
 TF_CAPI_EXPORT extern TF_WhileParams TF_NewWhile(TF_Graph *g, TF_Output *inputs, int ninputs,
                                                  TF_Status *status);
 /* Adds the loop to the graph: Enter, Merge, LoopCond, Switch, Identity, NextIteration, Exit, and copies of
- * the two graphs. `outputs` gets the `ninputs` values behind the loop. `params` is no longer valid, also
- * after an error. INVALID_ARGUMENT when a field is not set, a value is of another graph, or types do not
- * agree; the graph is then as it was. */
+ * the two graphs. `outputs` gets the `ninputs` results of the loop. `params` is no longer valid, even after
+ * an error. INVALID_ARGUMENT when a field is not set, a value is of another graph, or types do not agree;
+ * these errors leave the graph as it was. */
 TF_CAPI_EXPORT extern void TF_FinishWhile(const TF_WhileParams *params, TF_Status *status,
                                           TF_Output *outputs);
 TF_CAPI_EXPORT extern void TF_AbortWhile(const TF_WhileParams *params);

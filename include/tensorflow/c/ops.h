@@ -134,7 +134,7 @@ TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInfer
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceContext *ctx,
                                                                   TF_ShapeHandle *handle, int64_t rank,
                                                                   TF_ShapeHandle *result, TF_Status *status);
-/* Dimension `i`, from the end if negative; an unknown one if there is none. */
+/* Dimension `i`, counted from the end if negative. An unknown dimension if `i` is out of range. */
 TF_CAPI_EXPORT extern void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext *ctx,
                                                        TF_ShapeHandle *shape_handle, int64_t i,
                                                        TF_DimensionHandle *result);

@@ -1,4 +1,4 @@
-// Firefox and WebKitGTK, Debian's own, each driven by the protocol that it speaks itself.
+// Debian's Firefox and WebKitGTK. The tests control each browser with its own protocol.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -16,7 +16,7 @@ async function freePort() {
   return port;
 }
 
-/** What `attempt` gives, as soon as it gives something; an error after 30 s. */
+/** Repeats `attempt` until it returns a value, and returns it. Throws after 30 s. */
 async function eventually(attempt, what) {
   for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
     const given = await attempt().catch(() => undefined);
@@ -25,13 +25,13 @@ async function eventually(attempt, what) {
   throw new Error(`${what} did not come within 30 s`);
 }
 
-/** A child process and a folder for its files, both of which go with close(). */
+/** A child process and a folder for its files. close() removes both. */
 function launch(command, args, options) {
   const child = spawn(command, args, { stdio: 'ignore', ...options });
   return { child, ended: new Promise((resolve) => child.once('exit', resolve)) };
 }
 
-/** Firefox through Marionette: messages are JSON behind their length. { navigate, evaluate, close } */
+/** Firefox through Marionette: a message is its length followed by JSON. { navigate, evaluate, close } */
 export async function openFirefox() {
   const port = await freePort();
   const profile = mkdtempSync(path.join(tmpdir(), 'firefox-'));
@@ -98,7 +98,7 @@ export async function openWebKit() {
     screen.child.once('error', reject);
   });
   const port = await freePort();
-  /* WebKitGTK has the shared memory of Safari behind this switch. */
+  /* This switch enables Safari's shared memory in WebKitGTK. */
   const env = { ...process.env, DISPLAY: `:${display}`, JSC_useSharedArrayBuffer: '1' };
   const driver = launch('WebKitWebDriver', [`--port=${port}`], { env });
   const call = async (method, place, body) => {

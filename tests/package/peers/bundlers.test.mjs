@@ -1,4 +1,4 @@
-// Projects of a user, built by bundlers as their templates build, and run in Chromium. Their settings are the
+// User projects that bundlers build as in their templates, and that run in Chromium. Their settings are the
 // recipes of npm/README.md.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,14 +21,14 @@ import {
 } from './consumer.mjs';
 import { checkSite, closeChromium, resultsOf, resultsOfFolder } from './pages.mjs';
 
-/** The page's program in a module Worker: the engine's own workers are workers of a worker then. */
+/** The page's program in a module Worker. The engine's own workers are then nested workers. */
 const IN_WORKER = {
   'main.js': keptPrints(recipe('main.js')),
   'worker.js': recipe('worker.js'),
   'model.js': MODEL,
 };
 
-/** The recipe as it is, but for sites below some path. */
+/** The recipe, changed for sites below a path. */
 const VITE_CONFIG = recipe('vite.config.js').replace(
   'export default {\n',
   "export default {\n  base: './',\n",

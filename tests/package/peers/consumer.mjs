@@ -1,5 +1,5 @@
-// A project that uses the package as npm installs it, in a folder below the peers, and what it computes
-// everywhere.
+// A project that uses the package as npm installs it, in a folder below the peers, and the results that it
+// must compute in every host.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { setUpPeers } from '../../../tools/peers.mjs';
 import { root, run } from '../../../tools/process.mjs';
 
 /**
- * The program of every project: a product that threads share, a gradient, and the name of an error's class,
- * which minifiers like to shorten.
+ * The program of every project: a product that several threads compute, a gradient, and the name of an
+ * error's class, because minifiers may shorten it.
  */
 const PROBE = (entry) => `
 import { detectFeatures, init } from '${entry}';
@@ -33,7 +33,7 @@ export async function probe(options) {
   return { variant: tf.variant, threads: tf.threads, reason: tf.variantReason ?? null, product: product.data.every((v) => v === 640), gradient: gradient.data[7], error: error.name };
 }
 
-/** What the host chooses, then each build that it can run. */
+/** The build that the host chooses, then each build that it can run. */
 export async function probeAll(options = {}) {
   const results = {};
   for (const variant of [undefined, ...variants()]) {
@@ -43,17 +43,17 @@ export async function probeAll(options = {}) {
 }
 `;
 
-/** Of a page: leaves the results where the test finds them. */
+/** The program of a page. It stores the results where the test finds them. */
 export const PAGE_PROGRAM = `import { probeAll } from './probe.js';
 probeAll().then((results) => (globalThis.results = results));
 `;
 
-/** Instead of the recipe model.js of npm/README.md, whose `run` it has: the program above. */
+/** The program above, with the `run` of the recipe model.js of npm/README.md, which it replaces. */
 export const MODEL = `import { probeAll } from './probe.js';
 export const run = () => probeAll();
 `;
 
-/** A page or Worker of npm/README.md, which leaves in the page what it prints. */
+/** A page or Worker of npm/README.md, changed to store its output in the page. */
 export const keptPrints = (code) => code.replace('console.log(', '(globalThis.results = ');
 
 export const HTML =
@@ -62,14 +62,14 @@ export const HTML =
 let made;
 
 /**
- * The project, made once: { folder, peers, dist, project(name, files) }; `peers` is undefined where npm's
- * packages could not be installed.
+ * The project, made once: { folder, peers, dist, project(name, files) }. `peers` is undefined if npm could
+ * not install its packages.
  */
 export const consumer = () => (made ??= make());
 
 /**
- * The same, for tests that need the peers: these are skipped with a line that says how to get what is
- * missing.
+ * The same, for tests that need the peers. Without the peers, the tests are skipped with a line that says how
+ * to install them.
  */
 export async function consumerWithPeers(context) {
   const user = await consumer();
@@ -127,7 +127,7 @@ async function make() {
   return { folder, peers, problem, dist, project };
 }
 
-/** The files that bundlers which follow no addresses need copied: what npm/README.md says for Rollup. */
+/** The files that the user must copy for bundlers that do not follow URLs: npm/README.md's text on Rollup. */
 export function copyFiles(dist, to) {
   mkdirSync(to, { recursive: true });
   cpSync(dist, to, {
@@ -136,7 +136,7 @@ export function copyFiles(dist, to) {
   });
 }
 
-/** A program that must end well; returns what it printed. */
+/** Runs a program that must succeed, and returns its output. */
 export async function runIn(cwd, command, args, env = {}) {
   const { code, output } = await run(command, args, {
     cwd,
@@ -147,8 +147,8 @@ export async function runIn(cwd, command, args, env = {}) {
 }
 
 /**
- * Holds what probeAll gave against what must come out. `chosen` is the build that is taken without being
- * asked for; `reason` says why it is not a faster one.
+ * Compares the result of probeAll with the expected one. `chosen` is the build that the package selects by
+ * default; `reason` says why it is not a faster one.
  */
 export function checkResults(results, { variants, chosen = variants.at(-1), reason = null }) {
   for (const [name, result] of Object.entries(results)) {

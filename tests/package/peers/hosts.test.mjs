@@ -1,5 +1,5 @@
-// The package in other hosts of JavaScript: versions of Node, Bun and Deno; where threads are refused, and
-// where a start fails.
+// The package in other JavaScript hosts: versions of Node, Bun and Deno, hosts that refuse threads, and
+// starts that fail.
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import path from 'node:path';

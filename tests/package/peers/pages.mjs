@@ -1,10 +1,10 @@
-// Pages in Chromium: serves a folder and reads what its page computed.
+// Pages in Chromium: serves a folder and reads the results of its page.
 import assert from 'node:assert/strict';
 import { openChromium } from '../../../tools/chromium.mjs';
 import { serve } from '../../../tools/serve.mjs';
 import { ALL, checkResults, SINGLE } from './consumer.mjs';
 
-/** What a careful site sends: nothing is evaluated from text, nothing comes from elsewhere. */
+/** The headers of a careful site: no evaluation of text, and no content from other origins. */
 export const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'; img-src data:; style-src 'self'";
 
@@ -15,7 +15,7 @@ export async function closeChromium() {
   browser = undefined;
 }
 
-/** Opens a page, and gives `globalThis.results` when they are there. */
+/** Opens a page, waits for `globalThis.results`, and returns them. */
 export async function resultsOf(address, { timeout = 60_000 } = {}) {
   const context = await (await chromium()).newContext();
   const said = [];
@@ -33,7 +33,7 @@ export async function resultsOf(address, { timeout = 60_000 } = {}) {
   }
 }
 
-/** Serves a folder and gives the results of its page. */
+/** Serves a folder and returns the results of its page. */
 export async function resultsOfFolder(folder, { page = 'index.html', ...options }) {
   const server = await serve({ folder, ...options });
   try {
@@ -44,8 +44,8 @@ export async function resultsOfFolder(folder, { page = 'index.html', ...options 
 }
 
 /**
- * A folder of static files as sites serve it: isolated with a strict policy and below some path, and then
- * plainly. `below: false` where the files expect to be at the root, `policy: false` where the bundler itself
+ * Serves a folder of static files in two ways: isolated, with a strict policy and below a path; and without
+ * any of these. `below: false` is for files that must be at the root, and `policy: false` for a bundler that
  * writes scripts into the page.
  */
 export async function checkSite(folder, { below = true, policy = true, page } = {}) {

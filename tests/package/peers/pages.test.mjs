@@ -1,4 +1,4 @@
-// Pages without a bundler: how they name the package, what their server sends, and in which browser they are.
+// Pages without a bundler: ways to import the package, headers of the server, and browsers.
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import path from 'node:path';

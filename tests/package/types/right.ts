@@ -1,10 +1,10 @@
-// What has to compile. The types of results are held by assignments.
+// Code that must compile. Assignments check the types of results.
 import { FunctionDef, Graph, InvalidArgumentError, Output, Tensor, init } from 'tfcore-wasm';
 import type { DType, Feeds, Fetched, TF } from 'tfcore-wasm';
 import { checkGradients, inferShapes } from 'tfcore-wasm/testing';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
-/** Holds that two types are the same. */
+/** Requires that two types are the same. */
 const same = <A, B>(_: Same<A, B>): void => undefined;
 
 const tf: TF = await init({ variant: 'simd', threads: 1 });
@@ -66,7 +66,7 @@ session.runSync(
   ],
 );
 
-// gradients, as they come
+// gradients, as the call returns them
 const gradients = g.gradients([y], [x, w]);
 same<typeof gradients, (Output | null)[]>(true);
 const results = await session.run(gradients, [[x, [[1, 2]]]]);
@@ -88,7 +88,7 @@ g.argMax(x, 1, { outputType: 'int32' });
 g.conv2D(x, x, { strides: [1, 1, 1, 1], padding: 'SAME', dataFormat: 'NHWC' });
 g.randomUniform([2], { dtype: 'double', seed: 1 });
 
-// training, functions, ops of one's own
+// training, functions, user-defined ops
 const optimizer = new tf.train.AdamOptimizer(0.1, { beta1: x });
 const step = optimizer.applyGradients(
   optimizer.computeGradients(y).map(([gradient, variable]) => [g.neg(gradient), variable]),

@@ -1,4 +1,4 @@
-// What must not compile: each line behind a @ts-expect-error is wrong.
+// Code that must not compile: each line after a @ts-expect-error is wrong.
 import { Graph, Session, Tensor, init } from 'tfcore-wasm';
 import type { Feeds } from 'tfcore-wasm';
 
@@ -11,7 +11,7 @@ const session = new tf.Session(g);
 
 // @ts-expect-error: an option that init does not have
 await init({ thread: 4 });
-// @ts-expect-error: a build that there is not
+// @ts-expect-error: a build that does not exist
 await init({ variant: 'threads' });
 // @ts-expect-error: graphs are made by an engine
 new Graph();
@@ -40,7 +40,7 @@ const feeds: Feeds = [[w.initializer, 1]];
 // @ts-expect-error: two fetches give two tensors
 (await session.run([y, y]))[2];
 
-// @ts-expect-error: a dtype that there is not
+// @ts-expect-error: a dtype that does not exist
 g.placeholder('float31');
 // @ts-expect-error: a shape is an array
 g.placeholder('float32', 2);
@@ -48,9 +48,9 @@ g.placeholder('float32', 2);
 g.constant(1, { type: 'int32' });
 // @ts-expect-error: an option that variables do not have
 g.variable(1, { trainabel: false });
-// @ts-expect-error: an op's option that there is not
+// @ts-expect-error: an option that the op does not have
 g.matMul(x, x, { transposeC: true });
-// @ts-expect-error: an op's option of another type
+// @ts-expect-error: an option of the op with the wrong type
 g.matMul(x, x, { transposeA: 1 });
 // @ts-expect-error: a required option is missing
 g.cast(x);
@@ -58,23 +58,23 @@ g.cast(x);
 g.argMax(x, 0, { outputType: 'float32' });
 // @ts-expect-error: a value that the attr does not take
 g.conv2D(x, x, { strides: [1, 1, 1, 1], padding: 'same' });
-// @ts-expect-error: a list where one value is taken
+// @ts-expect-error: a list instead of a single value
 g.add([x, x]);
-// @ts-expect-error: one value where a list is taken
+// @ts-expect-error: a single value instead of a list
 g.concat(0, x);
 // @ts-expect-error: a function is no value
 g.neg(() => 1);
-// @ts-expect-error: a function is no value of an attr
+// @ts-expect-error: a function is not the value of an attr
 g.op('PartitionedCall', [[x]], { attrs: { f: () => 1 } });
-// @ts-expect-error: what gradients gives may be null
+// @ts-expect-error: a result of gradients may be null
 g.neg(g.gradients(y, [x])[0]);
 // @ts-expect-error: an option that gradients does not have
 g.gradients([y], [x], { gradY: [y] });
-// @ts-expect-error: names of outputs are not differentiated
+// @ts-expect-error: gradients does not accept names of outputs
 g.gradients(['y'], [x]);
 // @ts-expect-error: an option that importGraphDef does not have
 g.importGraphDef('', { inputs: {} });
-// @ts-expect-error: an operation does not stand for a value
+// @ts-expect-error: an operation is not a value
 g.neg(w.initializer);
 // @ts-expect-error: a function has outputs
 g.toFunction('F', { inputs: [x] });
@@ -83,24 +83,24 @@ g.noOp({ controlInputs: [x] });
 
 // @ts-expect-error: a vector of floats holds no bigints
 tf.tensor([1, 2]).data[0] === 1n;
-// @ts-expect-error: of another dtype
+// @ts-expect-error: a tensor of another dtype
 const int: Tensor<'int32'> = tf.tensor([1.5]);
 // @ts-expect-error: data of another type
 new Tensor('float32', [1], new Float64Array(1));
-// @ts-expect-error: the dtype of what a run gives is not known
+// @ts-expect-error: the dtype of a run's result is not known
 const data: Float32Array = (await session.run(y)).data;
-// @ts-expect-error: nothing is written to a tensor's dtype
+// @ts-expect-error: a tensor's dtype is read-only
 tf.tensor(1).dtype = 'int32';
 
 // @ts-expect-error: a kernel cannot be async
 tf.registerOp({ name: 'Late', inputs: ['x: float'], outputs: ['y: float'], kernel: async ([one]) => [one] });
-// @ts-expect-error: a gradient is made of ops
+// @ts-expect-error: a gradient consists of ops
 tf.registerOp({ name: 'Mine', inputs: ['x: float'], outputs: ['y: float'], gradient: (dy: Tensor) => dy });
-// @ts-expect-error: variables are trained, outputs are not
+// @ts-expect-error: an optimizer trains variables, not outputs
 new tf.train.GradientDescentOptimizer(0.1).minimize(y, { vars: [x] });
 // @ts-expect-error: an option that the optimizer does not have
 new tf.train.AdamOptimizer(0.1, { beta: 0.9 });
-// @ts-expect-error: a list of outputs is frozen
+// @ts-expect-error: freezing takes a list of outputs
 await tf.freeze(session, y);
 // @ts-expect-error: a file's content is bytes or text
 tf.files.write('a', 5);
