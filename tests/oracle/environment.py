@@ -11,7 +11,7 @@ import sys
 import venv
 
 os.environ['TF_CPP_MIN_LOG_LEVEL'] = '3'
-os.environ['TF_ENABLE_ONEDNN_OPTS'] = '0'  # TensorFlow's own kernels answer, not those that another library puts in their place
+os.environ['TF_ENABLE_ONEDNN_OPTS'] = '0'  # use TensorFlow's own kernels, not oneDNN's
 
 if importlib.util.find_spec('tensorflow') is None:
     folder = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'tfcore-wasm' / 'oracle'

@@ -1,7 +1,7 @@
 """Writes tests/data/oracle/messages.txt: samples of TensorFlow's messages with every field set, as bytes and as text.
 
-Every line is the name of a message, its bytes in hexadecimal digits and its text on one line, separated by tabs. Of the members of a
-oneof each is in one of the samples.
+Every line is the name of a message, its bytes in hexadecimal digits and its text on one line, separated by tabs. Each member of a oneof
+is set in one of the samples.
 """
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""Saving and restoring. Files are named relative to where a case runs, where there are none before."""
+"""Saving and restoring. File names are relative to the folder in which a case runs, which is empty at first."""
 import contextlib
 import os
 import tempfile
@@ -86,7 +86,7 @@ def _round_trip(golden, version, values):
 
 
 def _slices(golden, version):
-    """Parts of a tensor are saved, other parts, or the whole, are restored."""
+    """Saves parts of a tensor, and restores other parts or the whole tensor."""
     whole = numbers(golden.random, (4, 6), np.float32)
     for saved in (['4 6 -:-'], ['4 6 0,2:-', '4 6 2,2:-'], ['4 6 -:0,1', '4 6 -:1,5'], ['4 6 0,3:-']):
         for wanted in ('4 6 -:-', '4 6 1,2:2,3', '4 6 3,1:5,1'):
@@ -152,7 +152,7 @@ def _merged(golden):
 
 
 def _merged_slices(golden):
-    """Parts of one tensor lie in several files; the files' folder goes or stays."""
+    """Several files hold parts of one tensor; their folder is deleted or kept."""
     whole = numbers(golden.random, (4, 3), np.float32)
     specs = ['4 3 0,2:-', '4 3 2,1:-', '4 3 3,1:-']
     for delete in (True, False):
@@ -186,7 +186,7 @@ def _merged_slices(golden):
 
 
 def _restored(golden):
-    """What is asked for in other orders, by patterns, twice, or wrongly."""
+    """Names in another order, as patterns, twice, or wrong."""
     values = [numbers(golden.random, (2, 3), np.float32), numbers(golden.random, (5,), np.int64), numbers(golden.random, (), object)]
     types = [tf.float32, tf.int64, tf.string]
     names = ['b', 'a', 'c/d']

@@ -1,5 +1,5 @@
-"""What the families of TensorFlow 1.x's control flow share: graphs of Switch, Merge, Enter, Exit and NextIteration, as
-TensorFlow's Python writes them, with the gradients that tf.gradients put into them."""
+"""Code shared by the families of TensorFlow 1.x's control flow: graphs of Switch, Merge, Enter, Exit and NextIteration, as
+TensorFlow's Python writes them, with the gradients that tf.gradients adds."""
 import contextlib
 import re
 
@@ -34,8 +34,8 @@ def gives(case, tensors, feeds=None, targets=(), tolerance=EXACT):
 
 
 def fails(case, tensors, feeds=None, targets=(), part=None):
-    """A step that fails with TensorFlow's words, of which `part` is recorded when it is given. The numbers in the names of
-    stacks and arrays count what the process made, so the words begin behind them."""
+    """A step that fails with TensorFlow's message, or the part `part` of it if given. The names of stacks and arrays contain
+    numbers that depend on the process, so the recorded part begins after them."""
     def words(message):
         if part and part not in message:
             raise ValueError(f'{case.name}: {message}')
@@ -53,6 +53,6 @@ def _named(case, tensors):
 
 
 def allow_all_fetches(graph):
-    """Python refuses to fetch and feed what is inside of conditionals and loops; a program of the C API may try."""
+    """Python refuses fetches and feeds inside conditionals and loops; a program that uses the C API may try them."""
     graph._unfetchable_ops.clear()
     graph._unfeedable_tensors.clear()

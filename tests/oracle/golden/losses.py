@@ -1,4 +1,4 @@
-"""Softmax and what is made of it, and the choice of the largest."""
+"""Softmax and the losses based on it, and the choice of the largest elements."""
 import numpy as np
 
 from data import FLOATS, numbers

@@ -1,4 +1,4 @@
-"""Whole models: frozen graphs with random weights, what they answer, the gradients of their loss, and how they train.
+"""Whole models: frozen graphs with random weights, their results, the gradients of their loss, and their training.
 
 Every model is a function (x, weight) -> outputs, where `weight(name, shape, scale)` gives a constant of the graph. Those that learn
 also have a loss; the training cases replace the weights by variables and follow the loss over 20 steps.

@@ -1,4 +1,4 @@
-"""Where values come from: constants in all their encodings, placeholders, variables that are read; and ops that only order others."""
+"""Sources of values: constants in all encodings, placeholders, reads of variables; and ops that only order other ops."""
 import numpy as np
 import tensorflow as tf
 from tensorflow.core.framework import tensor_pb2
@@ -29,7 +29,7 @@ def cases(golden):
             _constant(golden, f'{name}{list(shape)}', tf.make_tensor_proto(numbers(random, shape, dtype)))
         if kind(dtype) in 'fiu':
             _constant(golden, f'extremes of {name}', tf.make_tensor_proto(extremes(dtype)))
-        # The last element stands for those that are missing.
+        # The last element is repeated for the missing ones.
         for count, shape in [(0, (3,)), (1, ()), (1, (2, 3)), (2, (5,)), (3, (3,))]:
             proto = tensor_pb2.TensorProto(dtype=tf.as_dtype(name).as_datatype_enum, tensor_shape=tf.TensorShape(shape).as_proto())
             values = numbers(random, (count,), dtype)
@@ -179,7 +179,7 @@ def _tf_type(dtype):
 
 
 def _shared(golden, dtype):
-    """Handles of one name are one variable, in each container another."""
+    """Handles with the same name refer to the same variable, but each container has its own variables."""
     value, type_ = numbers(golden.random, (2, 2), dtype), _tf_type(dtype)
     try:
         with golden.graph(f'VarHandleOp {type_.name}') as case:
@@ -196,7 +196,7 @@ def _shared(golden, dtype):
 
 
 def _values_kept(golden, dtype):
-    """What was read stays as it was when the variable changes later in the same step."""
+    """A value that was read does not change when the variable changes later in the same step."""
     values, type_ = [numbers(golden.random, (17,), dtype) for _ in range(2)], _tf_type(dtype)
     try:
         with golden.graph(f'ReadVariableOp {type_.name}') as case:
@@ -250,7 +250,7 @@ def _wrong_name(golden):
 
 
 def _order_orders(golden):
-    """NoOps behind each other and beside each other, between updates whose order shows."""
+    """NoOps in sequence and in parallel, between updates whose order affects the result."""
     def behind(before, name):
         with tf.control_dependencies(before):
             return tf.no_op(name)

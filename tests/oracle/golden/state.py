@@ -1,4 +1,4 @@
-"""Variables, by reference and by resource: assignments, sums, rows that are scattered, values that are not there yet."""
+"""Variables, by reference and by resource: assignments, sums, scattered rows, uninitialised variables."""
 import re
 
 import numpy as np

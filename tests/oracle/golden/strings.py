@@ -1,4 +1,4 @@
-"""Strings, and ops that show or check what they are given."""
+"""Strings, and ops that print or check their inputs."""
 import numpy as np
 
 from data import numbers

@@ -1,4 +1,4 @@
-"""What the families of ops that update variables share: five steps of each."""
+"""Code shared by the families of ops that update variables: five steps of each op."""
 import re
 
 import numpy as np
@@ -20,7 +20,7 @@ GRADIENTS = ('grad', 'delta')
 
 
 def record(golden, pattern):
-    """The cases of the ops of that name."""
+    """The cases of the ops with this name."""
     for name in sorted(OPS):
         if re.fullmatch(pattern, name) and op_def_registry.get(name):
             _op(golden, name)

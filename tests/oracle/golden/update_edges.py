@@ -1,5 +1,5 @@
 """The ops that update variables where the cases of resource_updates and reference_updates do not go: complex variables, scalars that change the
-path, other shapes, gradients that are not finite, and what they refuse."""
+path, other shapes, gradients that are not finite, and errors."""
 import re
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""Switch, Merge, Enter, Exit and NextIteration wired by hand, as no function of Python would: frames, dead values, and graphs that
-TensorFlow refuses."""
+"""Switch, Merge, Enter, Exit and NextIteration, wired by hand in ways that TensorFlow's Python never does: frames, dead values, and
+graphs that TensorFlow refuses."""
 import numpy as np
 import tensorflow as tf
 
@@ -272,7 +272,7 @@ def _merge_of_switches(case, random):
         gives(case, [first, second, index], {p: np.bool_(choice[0]), q: np.bool_(choice[1]), x: X})
 
 
-# --- what TensorFlow refuses ---
+# --- graphs that TensorFlow refuses ---
 
 def _no_frame_name(case, random):
     """an Enter without a frame name"""

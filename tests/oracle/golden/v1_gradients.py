@@ -1,4 +1,4 @@
-"""Loops and conditionals with the gradients that TensorFlow 1.x's Python writes: loops that run backwards and stacks of what they
+"""Loops and conditionals with the gradients that TensorFlow 1.x's Python writes: backward loops, and stacks of the values that they
 need."""
 import numpy as np
 import tensorflow as tf

@@ -14,7 +14,7 @@ def cases(golden):
 
 
 class Cell:
-    """What dynamic_rnn asks of a cell. Weights are constants when `random` is given, variables else."""
+    """The interface of a cell for dynamic_rnn. Weights are constants if `random` is given, else variables."""
     state_size = output_size = UNITS
 
     def __init__(self, parts, random=None, use_resource=True):

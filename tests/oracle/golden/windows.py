@@ -196,7 +196,7 @@ def _channels_first(golden):
 
 
 def _normalized_gradients(golden):
-    """Of batches in both formats, and what does not fit together."""
+    """Batch normalisation in both formats, and errors for shapes that do not match."""
     random = golden.random
     for shape, data_format in [((1, 1, 1, 3), 'NHWC'), ((5, 3, 3, 33), 'NHWC'), ((2, 5, 3, 4), 'NCHW'), ((3, 1, 2, 2), 'NCHW')]:
         channels = (shape[-1 if data_format == 'NHWC' else 1],)
@@ -221,7 +221,7 @@ def _pooled(value):
 
 
 def _run(op, inputs, attrs):
-    """What TensorFlow gives, to be fed to another op."""
+    """TensorFlow's result, as an input for another op."""
     import tensorflow as tf
     from tensorflow.python.framework import op_def_registry
     names = [arg.name for arg in op_def_registry.get(op).input_arg]

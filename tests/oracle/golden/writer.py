@@ -57,7 +57,7 @@ def _known_ops(file):
 
 
 OPS = _known_ops('ops.pbtxt')
-LATER_OPS = _known_ops('ops-2.pbtxt')  # those that are here, as TensorFlow 2 defines them
+LATER_OPS = _known_ops('ops-2.pbtxt')  # this library's ops, as TensorFlow 2 defines them
 
 
 def dtypes(op, attr='T', of=None):
@@ -239,7 +239,7 @@ class Case:
 
     def step(self, fetches, feeds=None, targets=(), tolerance=EXACT, magnitudes=None, message=None):
         """Runs `fetches` (name in the file -> tensor) in this case's session and records what comes, or the failure;
-        `message` stands for TensorFlow's words, or makes of them what is recorded."""
+        `message` replaces TensorFlow's message, or is a function that converts it."""
         if not hasattr(self, 'graph_def'):
             self.freeze()
         feeds = feeds or {}
@@ -350,7 +350,7 @@ class Golden:
                 self.wrong.append(f'{case.name}: {case.words}')
 
     def fails(self, op, inputs, attrs=None, *, name='', message=None):
-        """A step that fails, with TensorFlow's code and words; with the words of `message` where TensorFlow's are not for us."""
+        """A step that fails, with TensorFlow's code and message, or with `message` if TensorFlow's message is not required."""
         with self.graph(f'{op} fails: {self._describe(inputs, attrs)} {name}') as case:
             feeds, results = self._build(op, inputs, attrs)
             operation = case.graph.get_operation_by_name('op')

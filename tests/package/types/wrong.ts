@@ -62,7 +62,7 @@ g.conv2D(x, x, { strides: [1, 1, 1, 1], padding: 'same' });
 g.add([x, x]);
 // @ts-expect-error: a single value instead of a list
 g.concat(0, x);
-// @ts-expect-error: a function is no value
+// @ts-expect-error: a function is not a value
 g.neg(() => 1);
 // @ts-expect-error: a function is not the value of an attr
 g.op('PartitionedCall', [[x]], { attrs: { f: () => 1 } });
