@@ -269,6 +269,8 @@ void graph_require_shape_fns(Graph *graph, bool require);
 void graph_assume_shapes(Graph *graph);
 /* Whether inference made an assumption; then a run must not rely on the shapes of this graph. */
 bool graph_has_assumed_shapes(const Graph *graph);
+/* Whether a node of the graph, or one that has been removed, asks for a device. */
+bool graph_requests_devices(const Graph *graph);
 /* Merges the caller's shape into the inferred one (TF_GraphSetTensorShape). */
 MUST_CHECK bool graph_set_shape(Graph *graph, NodeOutput output, int rank /* UNKNOWN_RANK */,
                                 const int64_t *dims, Status *status);

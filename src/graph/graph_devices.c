@@ -34,3 +34,5 @@ bool graph_set_assigned_device(Graph *graph, Node *node, const char *name, Statu
 const char *node_assigned_device(const Node *node) {
   return node->graph ? graph_device(node->graph, node->assigned_device) : "";
 }
+
+bool graph_requests_devices(const Graph *graph) { return graph->requests_devices; }

@@ -20,6 +20,7 @@ void graph_insert_node(Graph *graph, Node *node) {
   node->id = (int32_t)graph->num_node_ids;
   graph->nodes[graph->num_node_ids++] = node;
   graph->num_nodes++;
+  graph->requests_devices |= node->def->device[0] != '\0';
 }
 
 /* Allocates a node and its arrays together. */

@@ -76,7 +76,8 @@ struct Graph {
 
   FunctionLibraryDefinition *functions; /* in the graph's arena; a body has no functions */
 
-  const char **devices; /* by index; 0 is "" */
+  bool requests_devices; /* a node that was added asked for a device */
+  const char **devices;  /* by index; 0 is "" */
   int64_t num_devices, device_capacity;
   StringMap device_indices; /* to index */
   WhileContext **while_contexts;

@@ -10,8 +10,13 @@ void placed_graph_free(PlacedGraph *placed) {
   placed->done = false;
 }
 
+/* With one device, nodes that ask for no device are where they can be. */
+static bool needs_placing(const PlacedGraph *placed, const Graph *graph) {
+  return several(placed) || placed->options.log_device_placement || graph_requests_devices(graph);
+}
+
 static bool update(PlacedGraph *placed, const Graph *graph, Status *status) {
-  if (!placed->options.devices) return true;
+  if (!placed->options.devices || !needs_placing(placed, graph)) return true;
   int64_t mutation_count = graph_mutation_count(graph);
   if (placed->done && placed->mutation_count == mutation_count &&
       placed->placement.size == graph_num_node_ids(graph))
