@@ -5,7 +5,7 @@
  * A value that is not there yet makes nobody wait inside a kernel. _Recv then leaves a PausedKernel in its
  * context, as a call does whose step pauses (op/kernel.h): the run of its part is RUN_WAITING, and _Recv is
  * called again when the run is advanced. Whoever advances the parts goes on with another one, or waits until
- * something was sent (runtime/rendezvous.h).
+ * something was sent (runtime/local_rendezvous.h).
  */
 #ifndef TFCORE_OP_RENDEZVOUS_H_
 #define TFCORE_OP_RENDEZVOUS_H_

@@ -93,7 +93,7 @@ static bool find_channel(Split *s, const Edge *edge, int32_t loop, Channel **cha
 }
 
 static bool lead(Split *s, Edge *edge, int32_t loop) {
-  Channel *channel;
+  Channel *channel = NULL;
   Edge *moved;
   Node *dst = edge->dst;
   TRY(find_channel(s, edge, loop, &channel));

@@ -23,10 +23,12 @@ enum { LARGEST_FUZZ_BLOCK = (1 << 18) + 128, LIVE_LIMIT = 24 << 20 };
 enum { SLOW_SECONDS = 5 };
 
 static atomic_int_fast64_t live;
+static bool blocks_are_limited; /* not while ops are registered, whose arena grows beyond that */
 
 static void *allocate_limited(void *context, size_t size) {
   (void)context;
-  if (size > LARGEST_FUZZ_BLOCK || atomic_load(&live) + (int64_t)size > LIVE_LIMIT) return NULL;
+  if ((blocks_are_limited && size > LARGEST_FUZZ_BLOCK) || atomic_load(&live) + (int64_t)size > LIVE_LIMIT)
+    return NULL;
   void *memory = aligned_alloc(64, (size + 63) & ~(size_t)63);
   if (memory) atomic_fetch_add(&live, (int64_t)size);
   return memory;
@@ -57,9 +59,11 @@ void fuzz_begin(void) {
   thread_pool_default();
   FUZZ_CHECK(register_ops(&status), "%s", status.message);
   FUZZ_CHECK(op_registry_process_registrations(op_registry_global(), &status), "%s", status.message);
+  blocks_are_limited = true;
 }
 
 void fuzz_end(void) {
+  blocks_are_limited = false;
   log_set_sink(NULL, NULL);
   file_store_use(files_before);
   op_registry_clear(op_registry_global());

@@ -213,8 +213,8 @@ TEST(function_text_full_form_loses_nothing) {
       "default_value { i: 3 } } attr { name: \"s\" type: \"string\" default_value { s: \"a, b]\" } "
       "allowed_values { list { s: \"a, b]\" } } } "
       "input_arg { name: \"x\" type_attr: \"T\" number_attr: \"N\" } }",
-      "signature { name: \"__inference_f_12\" control_output: \"d\" } control_ret { key: \"d\" value: \"n\" "
-      "}",
+      ("signature { name: \"__inference_f_12\" control_output: \"d\" } control_ret { key: \"d\" value: \"n\" "
+       "}"),
       "signature { name: \"f g\" input_arg { name: \"Odd Name\" type: DT_FLOAT description: \"d\" } }",
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) check_full_text(cases[i]);

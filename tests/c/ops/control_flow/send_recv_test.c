@@ -6,7 +6,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "proto/proto.h"
-#include "runtime/rendezvous.h"
+#include "runtime/local_rendezvous.h"
 
 #define CPU_0 "/job:localhost/replica:0/task:0/device:CPU:0"
 #define CPU_1 "/job:localhost/replica:0/task:0/device:CPU:1"

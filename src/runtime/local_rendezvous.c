@@ -1,4 +1,4 @@
-#include "runtime/rendezvous.h"
+#include "runtime/local_rendezvous.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The local rendezvous. What it does with values, dead values, waiting receives and an abort is what
  * TensorFlow's NewLocalRendezvous was seen to do. */
-#include "runtime/rendezvous.h"
+#include "runtime/local_rendezvous.h"
 
 #include <stdio.h>
 

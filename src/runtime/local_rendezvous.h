@@ -9,8 +9,8 @@
  * local_rendezvous_num_events has not changed since the last round, nothing will come. With a thread for each
  * part, one that waits calls local_rendezvous_wait with the number that it read before it advanced its part.
  */
-#ifndef TFCORE_RUNTIME_RENDEZVOUS_H_
-#define TFCORE_RUNTIME_RENDEZVOUS_H_
+#ifndef TFCORE_RUNTIME_LOCAL_RENDEZVOUS_H_
+#define TFCORE_RUNTIME_LOCAL_RENDEZVOUS_H_
 
 #include "op/rendezvous.h"
 
