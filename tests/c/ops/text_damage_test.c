@@ -210,16 +210,16 @@ TEST(damaged_protos_in_text_are_read_within_bounds) {
     damage(&(Target){read_op_def, false, true}, strbuf_text(&text), 1);
     strbuf_free(&text);
   }
-  static const char *const kValues[] =
-      {"tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } string_val: \"a\\377\\n\" string_val: 'b' "
-       "\"c\" }",
-       "list { f: [1.5, -inf, nan, 2f] }",
-       "func { name: \"f\" attr { key: \"T\" value { type: DT_FLOAT } } }",
-       "shape { unknown_rank: true }",
-       "i: -0x7f",
-       "i: 0777",
-       "f: .5e-3",
-       "s: \"\\u00e4\\U0001F600\\x41\\101\""};
+  static const char *const kValues[] = {("tensor { dtype: DT_STRING tensor_shape { dim { size: 2 } } "
+                                         "string_val: \"a\\377\\n\" string_val: 'b' "
+                                         "\"c\" }"),
+                                        "list { f: [1.5, -inf, nan, 2f] }",
+                                        "func { name: \"f\" attr { key: \"T\" value { type: DT_FLOAT } } }",
+                                        "shape { unknown_rank: true }",
+                                        "i: -0x7f",
+                                        "i: 0777",
+                                        "f: .5e-3",
+                                        "s: \"\\u00e4\\U0001F600\\x41\\101\""};
   for (size_t i = 0; i < sizeof kValues / sizeof *kValues; i++) {
     damage(&(Target){read_attr_value, false, true}, kValues[i], ALL_BYTES);
   }

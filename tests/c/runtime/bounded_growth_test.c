@@ -71,8 +71,8 @@ TEST(nested_symbolic_gradients_answer_at_once) {
   static const char *const kBodies[] = {
       "F(x:float) -> (y:float) {\n  y = Tanh[T=float](x)\n  return y = y:y:0\n}\n",
       "F(x:float) -> (y:float) {\n  y = Mul[T=float](x, x)\n  return y = y:z:0\n}\n",
-      "F(x:float) -> (y:float) {\n  a = Sigmoid[T=float](x)\n  b = Exp[T=float](a:y:0)\n  y = "
-      "Div[T=float](b:y:0, x)\n  return y = y:z:0\n}\n",
+      ("F(x:float) -> (y:float) {\n  a = Sigmoid[T=float](x)\n  b = Exp[T=float](a:y:0)\n  y = "
+       "Div[T=float](b:y:0, x)\n  return y = y:z:0\n}\n"),
   };
   for (size_t b = 0; b < sizeof kBodies / sizeof *kBodies; b++) {
     for (int depth = 1; depth <= 30; depth += depth < 6 ? 1 : 8) {
