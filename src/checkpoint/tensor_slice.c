@@ -271,8 +271,8 @@ bool slice_copy_common(const Shape *shape, const TensorSlice *from, const void *
                        Status *status) {
   Box source, target, both = {0};
   int rank = shape->rank;
-  int64_t dims[SLICE_MAX_RANK], from_strides[SLICE_MAX_RANK], to_strides[SLICE_MAX_RANK],
-      index[SLICE_MAX_RANK];
+  int64_t dims[SLICE_MAX_RANK] = {0}, from_strides[SLICE_MAX_RANK], to_strides[SLICE_MAX_RANK],
+          index[SLICE_MAX_RANK];
   box_of(from, shape, &source);
   box_of(to, shape, &target);
   *common = 1;

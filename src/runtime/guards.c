@@ -59,7 +59,7 @@ bool guards_of_switch(Guards *guards, const Edge *predicate, Guard guard, int nu
     return true;
   }
   for (int i = 0; i < num_outputs; i++) {
-    Guard output;
+    Guard output = 0;
     TRY(guards_add(guards, guard, &output, status));
     if (i == 0) *first = output;
     guards->info[output].switched = *first;
