@@ -16,7 +16,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { Callable, CallableOptions } from './callable.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Place, Request, feedEntries, feedTensor } from './request.js';
-import type { Prepared, StepRunner } from './step-runner.js';
+import type { Prepared } from './step-runner.js';
 
 export interface RunOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -98,7 +98,7 @@ function withConfig(
   }
 }
 
-export class Session implements StepRunner {
+export class Session {
   readonly #runtime: Runtime;
   readonly #pointer: SessionPtr;
   #closed = false;
