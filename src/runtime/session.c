@@ -186,11 +186,12 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
 bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
                                   const Tensor *const *values) {
   bool known = true;
+  if (session->require_shapes) return false;
   for (int i = 0; known && i < num_feeds; i++) {
     NodeOutput feed = feeds[i];
     known = feed.index < 0 || feed.index >= feed.node->num_outputs || has_known_shape(feed, values[i]);
   }
-  return !known && !session->require_shapes;
+  return !known;
 }
 
 bool session_check_value(const Session *session, NodeOutput feed, int position, const Tensor *value,
@@ -205,9 +206,14 @@ bool session_check_value(const Session *session, NodeOutput feed, int position, 
 
 /* --- steps --- */
 
+/* The session may be closed. */
+static bool lock_any(Session *session, Status *status) {
+  return mutex_lock_unless_held(&session->mutex) ||
+         status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+}
+
 bool session_lock(Session *session, Status *status) {
-  if (!mutex_lock_unless_held(&session->mutex))
-    return status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
+  TRY(lock_any(session, status));
   if (!session->closed) return true;
   mutex_unlock(&session->mutex);
   return status_set(status, CODE_CANCELLED, "Session has been closed.");
@@ -278,11 +284,8 @@ static void end_step(SessionStep *step, bool succeeded) {
 
 RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status) {
   Session *session = step->session;
-  if (!mutex_lock_unless_held(&session->mutex)) {
-    status_set(status, CODE_FAILED_PRECONDITION, "A kernel cannot run the session in which it runs.");
-    return RUN_FAILED;
-  }
   RunState state = RUN_FAILED;
+  if (!lock_any(session, status)) return state;
   if (step->run) {
     step_set_slice(&step->step, slice_ms);
     state = program_advance(step->run, &step->step, step->results, status);
