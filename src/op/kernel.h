@@ -67,7 +67,7 @@ typedef struct KernelContext {
   const FunctionCaller *functions; /* as in KernelConstruction */
   Step *step;               /* the current step; NULL outside of steps, where no functions are called */
   PausedKernel *paused;     /* NULL at first; see PausedKernel */
-  DeviceTransfer *transfer; /* of _Send and _Recv alone; NULL where a step has one part */
+  DeviceTransfer *transfer; /* for _Send and _Recv; NULL in a function that was not inlined */
   const char *node_name;    /* the caller adds it to error messages */
   const char *op_name;
 } KernelContext;

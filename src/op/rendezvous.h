@@ -1,11 +1,10 @@
-/* Where values change from one device to another within a step: _Send leaves a value under a key, and _Recv
- * takes it. Whoever runs the parts of a step gives their kernels a DeviceTransfer (KernelContext.transfer);
- * keys are those of device/rendezvous_key.h.
+/* The exchange of values between the devices of a step: _Send leaves a value under a key, and _Recv takes it.
+ * The run of each part gives its kernels a DeviceTransfer (KernelContext.transfer); keys are those of
+ * device/rendezvous_key.h.
  *
- * A value that is not there yet makes nobody wait inside a kernel. _Recv then leaves a PausedKernel in its
- * context, as a call does whose step pauses (op/kernel.h): the run of its part is RUN_WAITING, and _Recv is
- * called again when the run is advanced. Whoever advances the parts goes on with another one, or waits until
- * something was sent (runtime/local_rendezvous.h).
+ * A _Recv whose value was not sent yet does not wait inside its kernel. It leaves a PausedKernel in its
+ * context, like a call whose step pauses (op/kernel.h): the run of its part is RUN_WAITING, and _Recv is
+ * called again when the run is advanced (runtime/step_program.c).
  */
 #ifndef TFCORE_OP_RENDEZVOUS_H_
 #define TFCORE_OP_RENDEZVOUS_H_
@@ -29,7 +28,7 @@ typedef struct DeviceTransfer {
   const Rendezvous *rendezvous;
   uint64_t frame;    /* of the loop that the node runs in: the same number in all parts; 0 outside of loops */
   int64_t iteration; /* of that loop */
-  bool dead;         /* for _Send: its input has no value. From _Recv: neither has its output */
+  bool dead;         /* for _Send: its input has no value. From _Recv: its output has no value */
 } DeviceTransfer;
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "graph/graph_walk.h"
 #include "graph/node_class.h"
 #include "placement/partition_internal.h"
 
@@ -74,17 +75,28 @@ static bool all_nodes(const Graph *graph, Arena *arena, NodeSet *set, Status *st
   return true;
 }
 
-/* What a round hands to the next must be on one device: the Merge is there where the NextIteration is. */
-static bool join_rounds(Split *s) {
-  for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
-    Node *node = graph_node(s->graph, id);
-    if (!node || !node_is_next_iteration(node)) continue;
-    for (int32_t i = 0; i < node->num_out_edges; i++) {
-      if (!edge_is_control(node->out_edges[i]))
-        node->assigned_device = node->out_edges[i]->dst->assigned_device;
-    }
+static const Node *first_data_reader(const Node *node) {
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    if (!edge_is_control(node->out_edges[i])) return node->out_edges[i]->dst;
   }
-  return true;
+  return NULL;
+}
+
+/* TensorFlow moves control flow nodes, whatever devices they asked for: an Enter and a NextIteration to their
+ * reader, a Switch and an Exit to their input. So what an Enter or the last iteration hands to the next one
+ * does not change devices, where a _Recv would run in every iteration. */
+static void move_control_flow(Node *const *order, int64_t count) {
+  for (int64_t i = count; i > 0; i--) {
+    Node *node = order[i - 1];
+    bool enters = node_is_enter(node) && !dtype_is_ref(node->input_types[0]);
+    const Node *reader = enters || node_is_next_iteration(node) ? first_data_reader(node) : NULL;
+    if (reader && reader->id > SINK_ID) node->assigned_device = reader->assigned_device;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    Node *node = order[i];
+    if (node_is_switch(node) || node_is_exit(node))
+      node->assigned_device = node_input_edge(node, 0)->src->assigned_device;
+  }
 }
 
 static bool find_loops(Split *s) {
@@ -101,7 +113,11 @@ static bool find_loops(Split *s) {
     if (node_is_loop_cond(node)) s->conditions[s->loops.loop_of[id]] = node;
     if (node_is_enter(node)) s->enters[s->loops.loop_of[id]] = node;
   }
-  return join_rounds(s);
+  Node **order;
+  int64_t count;
+  TRY(graph_topological_order(s->graph, &set, NULL, 0, s->arena, &order, &count, s->status));
+  move_control_flow(order, count);
+  return true;
 }
 
 /* --- from one graph to several --- */

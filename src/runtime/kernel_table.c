@@ -40,6 +40,7 @@ static bool lives_in_graph(const Node *node, const AttrValue *value) {
 }
 
 bool kernel_table_holds(const Node *node) {
+  if (node_is_send(node) || node_is_recv(node)) return false;
   if (node->op->def->is_stateful) return true;
   if (!node_is_const(node)) return false;
   const AttrValue *value = node_def_attr(node->def, "value");

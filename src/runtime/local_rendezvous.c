@@ -22,9 +22,6 @@ enum { NUM_BUCKETS = 64 };
 struct LocalRendezvous {
   Rendezvous interface;
   Mutex mutex;
-#if SYNC_HAS_THREADS
-  Cond changed;
-#endif
   Item *buckets[NUM_BUCKETS];
   int64_t num_events;
   Status aborted; /* OK while it is not */
@@ -76,13 +73,6 @@ static void finish(Item *item, const Status *status, Tensor *value, bool dead) {
   item_free(item);
 }
 
-static void notify(LocalRendezvous *local) {
-  local->num_events++;
-#if SYNC_HAS_THREADS
-  cond_broadcast(&local->changed);
-#endif
-}
-
 static bool check_open(const LocalRendezvous *local, Status *status) {
   if (local->aborted.code == CODE_OK) return true;
   *status = local->aborted;
@@ -106,7 +96,7 @@ static bool send_value(void *owner, Str key, const Tensor *value, bool dead, Sta
       } else {
         append(local, key, item);
       }
-      notify(local);
+      local->num_events++;
     }
     mutex_unlock(&local->mutex);
   }
@@ -158,20 +148,9 @@ bool local_rendezvous_receive_async(LocalRendezvous *local, Str key, ReceivedFn 
 
 /* --- its life --- */
 
-static bool init_sync(LocalRendezvous *local) {
-  if (!mutex_init(&local->mutex)) return false;
-#if SYNC_HAS_THREADS
-  if (cond_init(&local->changed)) return true;
-  mutex_destroy(&local->mutex);
-  return false;
-#else
-  return true;
-#endif
-}
-
 LocalRendezvous *local_rendezvous_new(Status *status) {
   LocalRendezvous *local = mem_calloc(1, sizeof *local);
-  if (!local || !init_sync(local)) {
+  if (!local || !mutex_init(&local->mutex)) {
     mem_free(local);
     status_oom(status, "a rendezvous");
     return NULL;
@@ -183,29 +162,48 @@ LocalRendezvous *local_rendezvous_new(Status *status) {
 
 const Rendezvous *local_rendezvous_interface(LocalRendezvous *local) { return &local->interface; }
 
-void local_rendezvous_abort(LocalRendezvous *local, const Status *reason) {
-  Item *buckets[NUM_BUCKETS];
-  mutex_lock(&local->mutex);
-  memcpy(buckets, local->buckets, sizeof buckets);
-  memset(local->buckets, 0, sizeof buckets);
-  if (local->aborted.code == CODE_OK) local->aborted = *reason;
-  Status status = local->aborted;
-  notify(local);
-  mutex_unlock(&local->mutex);
+/* Empties the buckets. What waits fails with the status. */
+static void drop_items(Item **buckets, const Status *status) {
   for (int i = 0; i < NUM_BUCKETS; i++) {
-    while (buckets[i]) finish(take(&buckets[i]), &status, NULL, false);
+    while (buckets[i]) finish(take(&buckets[i]), status, NULL, false);
   }
 }
 
-void local_rendezvous_free(LocalRendezvous *local) {
-  if (!local) return;
+static void take_items(LocalRendezvous *local, Item **buckets) {
+  memcpy(buckets, local->buckets, sizeof local->buckets);
+  memset(local->buckets, 0, sizeof local->buckets);
+}
+
+void local_rendezvous_abort(LocalRendezvous *local, const Status *reason) {
+  Item *buckets[NUM_BUCKETS];
+  mutex_lock(&local->mutex);
+  take_items(local, buckets);
+  if (local->aborted.code == CODE_OK) local->aborted = *reason;
+  Status status = local->aborted;
+  local->num_events++;
+  mutex_unlock(&local->mutex);
+  drop_items(buckets, &status);
+}
+
+void local_rendezvous_restart(LocalRendezvous *local) {
   Status deleted;
   status_init(&deleted);
   status_set(&deleted, CODE_CANCELLED, "LocalRendezvous deleted");
   local_rendezvous_abort(local, &deleted);
-#if SYNC_HAS_THREADS
-  cond_destroy(&local->changed);
-#endif
+  status_init(&local->aborted);
+  local->num_events = 0;
+}
+
+bool local_rendezvous_aborted(LocalRendezvous *local, Status *status) {
+  mutex_lock(&local->mutex);
+  bool aborted = !check_open(local, status);
+  mutex_unlock(&local->mutex);
+  return aborted;
+}
+
+void local_rendezvous_free(LocalRendezvous *local) {
+  if (!local) return;
+  local_rendezvous_restart(local);
   mutex_destroy(&local->mutex);
   mem_free(local);
 }
@@ -215,15 +213,4 @@ int64_t local_rendezvous_num_events(LocalRendezvous *local) {
   int64_t count = local->num_events;
   mutex_unlock(&local->mutex);
   return count;
-}
-
-void local_rendezvous_wait(LocalRendezvous *local, int64_t seen) {
-#if SYNC_HAS_THREADS
-  mutex_lock(&local->mutex);
-  while (local->num_events == seen) cond_wait(&local->changed, &local->mutex);
-  mutex_unlock(&local->mutex);
-#else
-  (void)local;
-  (void)seen;
-#endif
 }

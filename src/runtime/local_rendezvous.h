@@ -5,9 +5,8 @@
  *   ...
  *   local_rendezvous_free(local);
  *
- * Who advances the parts on one thread goes around them: where all of them wait and
- * local_rendezvous_num_events has not changed since the last round, nothing will come. With a thread for each
- * part, one that waits calls local_rendezvous_wait with the number that it read before it advanced its part.
+ * The parts of a step that wait are advanced again when local_rendezvous_num_events has changed; if all wait
+ * and it has not, no value will come (runtime/step_program.c).
  */
 #ifndef TFCORE_RUNTIME_LOCAL_RENDEZVOUS_H_
 #define TFCORE_RUNTIME_LOCAL_RENDEZVOUS_H_
@@ -17,8 +16,8 @@
 typedef struct LocalRendezvous LocalRendezvous;
 
 LocalRendezvous *local_rendezvous_new(Status *status);
-/* Frees the values that nobody took. Who still waits for one is called with CANCELLED "LocalRendezvous
- * deleted". NULL is fine. No thread may be in local_rendezvous_wait. */
+/* Frees the values that were not received. Receives that still wait are called with CANCELLED
+ * "LocalRendezvous deleted". NULL is fine. */
 void local_rendezvous_free(LocalRendezvous *local);
 /* Lives as long as the rendezvous. */
 const Rendezvous *local_rendezvous_interface(LocalRendezvous *local);
@@ -38,9 +37,13 @@ MUST_CHECK bool local_rendezvous_receive_async(LocalRendezvous *local, Str key, 
  * several aborts the first counts. `reason` is not OK. */
 void local_rendezvous_abort(LocalRendezvous *local, const Status *reason);
 
-/* How many values were sent so far, and one more after an abort. */
+/* Sets `status` to that of the abort, if there was one. */
+bool local_rendezvous_aborted(LocalRendezvous *local, Status *status);
+/* Makes it as new, for another step. Receives that still wait are called with CANCELLED "LocalRendezvous
+ * deleted". No other thread uses the rendezvous. */
+void local_rendezvous_restart(LocalRendezvous *local);
+
+/* The number of values sent since it began, and one more after an abort. */
 int64_t local_rendezvous_num_events(LocalRendezvous *local);
-/* Returns when that is not `seen` any more. In builds for one thread at once: nothing can come. */
-void local_rendezvous_wait(LocalRendezvous *local, int64_t seen);
 
 #endif

@@ -95,7 +95,7 @@ static bool set_up(PartialRun *run, const StepSignature *signature, Status *stat
   if (!run->control_ids) return oom(status);
   for (int i = 0; i < run->body->num_control_rets; i++)
     run->control_ids[i] = run->body->control_ret_nodes[i]->id;
-  run->cache = step_cache_new(run->body->graph, session->functions, session->kernels, NULL);
+  run->cache = step_cache_new(run->body->graph, session->devices, NULL);
   return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
          write_handle(run, status);
 }

@@ -224,13 +224,20 @@ static bool make_step(Compiler *c, const Node *node, const CallSite *site, int32
                             kernel->num_outputs, status);
 }
 
+static Opcode opcode_of(const Node *node) {
+  return node_is_send(node) ? DO_SEND : node_is_recv(node) ? DO_RECEIVE : DO_STEPS;
+}
+
 /* Adds the step to the last instruction if that runs steps of the same guard. */
 static bool add_step(Compiler *c, const ScheduleItem *item, int32_t index, Status *status) {
   Program *program = c->program;
   Instruction *last = program->num_instructions > 0 ? &program->code[program->num_instructions - 1] : NULL;
-  if (!last || last->code != DO_STEPS || last->guard != item->guard) {
+  Opcode code = opcode_of(item->node);
+  if (!last || last->code != DO_STEPS || code != DO_STEPS || last->guard != item->guard) {
     last = &program->code[program->num_instructions++];
-    *last = (Instruction){.code = DO_STEPS, .guard = item->guard, .begin = index};
+    *last = (Instruction){.code = code, .guard = item->guard, .begin = index, .loop = item->loop};
+    if (code == DO_RECEIVE) last->gives = c->schedule.of_node[item->node->id].gives;
+    program->has_transfers |= code != DO_STEPS;
   }
   last->end = index + 1;
   c->events[c->num_events] =

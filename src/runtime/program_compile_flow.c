@@ -1,4 +1,5 @@
 /* Compiles Switch, Merge and loops: the instructions between the steps. */
+#include "base/string_map.h"
 #include "graph/node_class.h"
 #include "op/node_def.h"
 #include "runtime/program_compiler.h"
@@ -51,6 +52,7 @@ bool flow_begin(Compiler *c, Status *status) {
   c->chain = arena_calloc(c->scratch, graph_num_node_ids(program->body->graph), sizeof *c->chain);
   c->result_guards = arena_calloc(c->scratch, program->body->num_rets, sizeof *c->result_guards);
   program->loops = arena_calloc(program->arena, schedule->loops.num_loops, sizeof *program->loops);
+  program->num_loops = schedule->loops.num_loops;
   if (!c->loop_nodes || !c->chain || !c->result_guards || !program->loops) return oom(status);
   for (int64_t i = schedule->num_items; i > 0; i--) {
     const Node *node = schedule->items[i - 1].node;
@@ -218,12 +220,23 @@ static bool add_enters(Compiler *c, int64_t first, Instruction *at, Guard *guard
   return true;
 }
 
+/* All parts of a step hash the same name: that of the loop's Enters. */
+static bool hash_frame(const Compiler *c, const LoopNodes *nodes, uint64_t *frame, Status *status) {
+  Str name = {"", 0};
+  const Node *enter = node_at(c, nodes->num_enters > 0 ? nodes->enters : nodes->constants);
+  if (enter) TRY(node_attr_string(enter->def, "frame_name", &name, status));
+  *frame = hash_bytes(name.data, name.length);
+  return true;
+}
+
 static bool compile_begin_loop(Compiler *c, int32_t loop, Status *status) {
   LoopNodes *nodes = &c->loop_nodes[loop];
   ProgramLoop *to = &c->program->loops[loop];
   int32_t count = nodes->num_enters + nodes->num_constants, done = 0;
   Instruction *at;
   to->begin = c->program->num_instructions;
+  to->parent = c->schedule.loops.parent[loop];
+  TRY(hash_frame(c, nodes, &to->frame, status));
   TRY(add(c, DO_BEGIN_LOOP, NULL, GUARD_ALWAYS, count, &at, status));
   Guard *guards = new_guards(c, count), *entered = new_guards(c, count);
   if (!guards || !entered) return oom(status);
@@ -242,10 +255,20 @@ static bool compile_begin_loop(Compiler *c, int32_t loop, Status *status) {
          list_guards(c, nodes->rounds, &to->num_rounds, &to->rounds, status);
 }
 
+/* Whether one of the loop's instructions is a DO_SEND. */
+static bool sends(const Program *program, const ProgramLoop *loop) {
+  for (int64_t i = loop->begin; i < loop->end; i++) {
+    if (program->code[i].code == DO_SEND) return true;
+  }
+  return false;
+}
+
 /* The value of a constant Enter is read until the loop ends. */
 static bool compile_end_loop(Compiler *c, int32_t loop, Status *status) {
   Instruction *at;
-  c->program->loops[loop].end = c->program->num_instructions;
+  ProgramLoop *to = &c->program->loops[loop];
+  to->end = c->program->num_instructions;
+  to->sends = c->program->has_transfers && sends(c->program, to);
   TRY(add(c, DO_END_LOOP, NULL, GUARD_ALWAYS, 0, &at, status));
   at->loop = loop;
   for (const Node *node = node_at(c, c->loop_nodes[loop].constants); node; node = next_in_chain(c, node))

@@ -119,7 +119,8 @@ static void finish_loop(ProgramRun *run, const ProgramLoop *loop, GuardState mis
 }
 
 /* A loop runs only if at least one of its entering values is alive. If none is alive and at least one is
- * dead, its Exits are dead. If all are undecided, its Exits stay undecided. */
+ * dead, its Exits are dead; a loop that sends runs once without values, as its receivers expect. If all are
+ * undecided, its Exits stay undecided. */
 static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   const ProgramLoop *loop = &run->program->loops[at->loop];
   int32_t alive = 0, dead = 0;
@@ -132,8 +133,10 @@ static bool begin_loop(ProgramRun *run, const Instruction *at, Status *status) {
   }
   set_guards(run, loop->exits, loop->num_exits, GUARD_OPEN);
   set_guards(run, loop->rounds, loop->num_rounds, GUARD_OPEN);
-  if (alive == 0) finish_loop(run, loop, dead > 0 ? GUARD_DEAD : GUARD_OPEN);
-  if (alive > 0 && loop->head != NO_GUARD) run->guards[loop->head] = GUARD_HOLDS;
+  bool once = alive > 0 || (dead > 0 && loop->sends);
+  if (!once) finish_loop(run, loop, dead > 0 ? GUARD_DEAD : GUARD_OPEN);
+  if (once && loop->head != NO_GUARD) run->guards[loop->head] = alive > 0 ? GUARD_HOLDS : GUARD_DEAD;
+  if (run->program->has_transfers) program_enter_loop(run, at->loop);
   return true;
 }
 
@@ -154,6 +157,7 @@ static RunState end_loop(ProgramRun *run, const Instruction *at, Step *step, Sta
   set_guards(run, loop->entered, loop->num_entered, GUARD_OPEN);
   clear(run, loop->leftovers, loop->num_leftovers);
   run->instruction = loop->begin;
+  run->loops[at->loop].iteration++;
   return step_checkpoint(step, status);
 }
 
@@ -162,7 +166,9 @@ static RunState end_loop(ProgramRun *run, const Instruction *at, Step *step, Sta
 RunState program_do(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
   bool ok = true;
   switch (at->code) {
-    case DO_STEPS: break;
+    case DO_STEPS:
+    case DO_SEND:
+    case DO_RECEIVE: break;
     case DO_MOVE:
     case DO_EXIT:
     case DO_RESULT: ok = move_if_holds(run, at, status); break;

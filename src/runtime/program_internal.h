@@ -42,6 +42,8 @@ enum { NO_SLOT = INT32_MAX };
 
 typedef enum Opcode {
   DO_STEPS,   /* runs steps [begin, end) if `guard` holds */
+  DO_SEND,    /* runs the step `begin`, a _Send, and tells it whether `guard` holds */
+  DO_RECEIVE, /* runs the step `begin`, a _Recv, if `guard` holds; `gives` holds if a value arrived */
   DO_MOVE,    /* transfer 0 if `guard` holds; `gives` gets the state of `guard`: NextIteration */
   DO_EXIT,    /* the same, but `gives` (unless NO_GUARD) holds once `guard` has held */
   DO_RESULT,  /* the same, but it is an error when `guard` holds twice: a result of a loop */
@@ -56,6 +58,9 @@ typedef enum Opcode {
 
 typedef struct ProgramLoop {
   int64_t begin, end;   /* instructions */
+  int32_t parent;       /* the loop around it; 0: none */
+  uint64_t frame;       /* a hash of the frame's name */
+  bool sends;           /* a _Send is inside: it runs, without a value, even if the loop is not entered */
   Guard head;           /* holds in every iteration; NO_GUARD: nothing tests it */
   const Guard *entered; /* the guards of Enters without is_constant: undecided after the first iteration */
   int32_t num_entered;
@@ -64,6 +69,12 @@ typedef struct ProgramLoop {
   const Slot *leftovers; /* values that an iteration may leave behind because their last reader is dead */
   int32_t num_leftovers;
 } ProgramLoop;
+
+/* The iteration of a loop in a run: what identifies the values that it sends. */
+typedef struct LoopPosition {
+  uint64_t frame; /* as in DeviceTransfer */
+  int64_t iteration;
+} LoopPosition;
 
 /* An instruction: DO_STEPS, or control flow between kernels. A graph without control flow is one DO_STEPS. */
 typedef struct Instruction {
@@ -90,6 +101,8 @@ struct Program {
   Instruction *code;
   int64_t num_instructions;
   ProgramLoop *loops; /* entry 0 is unused */
+  int32_t num_loops;  /* with entry 0 */
+  bool has_transfers;
   int32_t num_guards; /* at least 1 */
   int64_t num_inputs; /* of all steps */
   Tensor *constants;
@@ -117,14 +130,23 @@ struct ProgramRun {
   int64_t instruction; /* the next one, or the one that paused */
   int64_t position;    /* the next step, or the one that paused; NOT_BEGUN: the first of the instruction */
   RunStep *steps;
-  Tensor *values;   /* by slot; empty between runs */
-  uint8_t *guards;  /* GuardState by guard */
-  ProgramRun *next; /* also links the unused runs */
+  Tensor *values;      /* by slot; empty between runs */
+  uint8_t *guards;     /* GuardState by guard */
+  LoopPosition *loops; /* by loop; only in programs with transfers */
+  DeviceTransfer transfer;
+  const atomic_bool *awaited; /* see program_connect */
+  ProgramRun *next;           /* also links the unused runs */
 };
 
 /* Executes one instruction other than DO_STEPS. Returns RUN_WAITING between the iterations of a loop when the
  * step pauses. (program_flow.c) */
 RunState program_do(ProgramRun *run, const Instruction *instruction, Step *step, Status *status);
+/* Executes a DO_SEND or DO_RECEIVE. (program_transfer.c) */
+RunState program_do_transfer(ProgramRun *run, const Instruction *instruction, Step *step, Status *status);
+/* Notes that the loop begins. (program_transfer.c) */
+void program_enter_loop(ProgramRun *run, int32_t loop);
+/* Runs the steps from the position on that belong to the instruction. (program_run.c) */
+RunState program_run_steps(ProgramRun *run, const Instruction *instruction, Step *step, Status *status);
 /* The value in the slot. */
 static inline Tensor *program_value(const ProgramRun *run, Slot slot) {
   return slot_is_constant(slot) ? &run->program->constants[~slot] : &run->values[slot];

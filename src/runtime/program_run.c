@@ -37,7 +37,8 @@ bool program_add_run(Program *program, Status *status) {
   run->values = arena_calloc(program->arena, program->num_slots, sizeof *run->values);
   run->steps = arena_calloc(program->arena, program->num_steps, sizeof *run->steps);
   run->guards = arena_calloc(program->arena, program->num_guards, sizeof *run->guards);
-  if (!run->values || !run->steps || !run->guards) return status_oom(status, "a call");
+  run->loops = arena_calloc(program->arena, program->num_loops, sizeof *run->loops);
+  if (!run->values || !run->steps || !run->guards || !run->loops) return status_oom(status, "a call");
   for (int64_t i = 0; i < program->num_steps; i++) {
     fill_step(run, &program->steps[i], inputs, &run->steps[i]);
     inputs += program->steps[i].kernel->num_inputs;
@@ -121,7 +122,7 @@ static RunState run_step(const ProgramRun *run, RunStep *at, Status *status) {
   return RUN_DONE;
 }
 
-static RunState run_steps(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
+RunState program_run_steps(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
   if (run->position == NOT_BEGUN) run->position = at->begin;
   while (run->position < at->end) {
     RunStep *next = &run->steps[run->position];
@@ -141,12 +142,14 @@ static RunState run_code(ProgramRun *run, Step *step, Status *status) {
   RunState state = RUN_DONE;
   while (state == RUN_DONE && run->instruction < program->num_instructions) {
     const Instruction *at = &program->code[run->instruction];
-    if (at->code != DO_STEPS) {
+    if (at->code == DO_STEPS) {
+      if (run->guards[at->guard] == GUARD_HOLDS) state = program_run_steps(run, at, step, status);
+      if (state == RUN_DONE) run->instruction++;
+    } else if (at->code == DO_SEND || at->code == DO_RECEIVE) {
+      state = program_do_transfer(run, at, step, status);
+    } else {
       state = program_do(run, at, step, status);
       run->instruction++;
-    } else {
-      if (run->guards[at->guard] == GUARD_HOLDS) state = run_steps(run, at, step, status);
-      if (state == RUN_DONE) run->instruction++;
     }
   }
   return state;

@@ -7,10 +7,13 @@
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
 #include "op/node_def.h"
+#include "runtime/transfer_order.h"
 
 static bool oom(Status *status) { return status_oom(status, "the order of a program"); }
 
 static bool closes_loop(const Edge *edge) { return node_is_next_iteration(edge->src); }
+
+static bool is_transfer(const Node *node) { return node_is_send(node) || node_is_recv(node); }
 
 /* --- graphs without control flow --- */
 
@@ -29,7 +32,7 @@ static bool add_sorted(Schedule *s, Node *const *order, int64_t count, Arena *ar
   if (!s->items) return oom(status);
   for (int64_t i = 0; i < count; i++) {
     s->items[i] = (ScheduleItem){.kind = ITEM_NODE, .node = order[i]};
-    s->has_control_flow |= node_is_control_flow(order[i]);
+    s->has_control_flow |= node_is_control_flow(order[i]) || is_transfer(order[i]);
     TRY(node_check_connected(order[i], status));
   }
   s->num_items = count;
@@ -68,7 +71,8 @@ typedef struct Sorter {
   int32_t *pending; /* per id: edges from nodes that are not in the order yet */
   int64_t *next;    /* per id: the next node of its queue */
   Unit *units;      /* per loop */
-  Queue *queues;    /* per guard */
+  TransferOrder transfers;
+  Queue *queues; /* per guard */
   int64_t queue_capacity;
   Guard *active; /* guards with ready nodes; the guards of inner loops are on top */
   int64_t num_active, active_capacity;
@@ -175,6 +179,9 @@ static bool find_guards(Sorter *s, const Node *node) {
     TRY(guards_of_switch(all, node_input_edge(node, 1), guards->runs, node->num_outputs, &guards->gives,
                          &known, s->status));
     guards->finds = !known;
+  } else if (node_is_recv(node)) {
+    guards->finds = true;
+    TRY(guards_add(all, guards->runs, &guards->gives, s->status));
   } else if (node_is_enter(node) || node_is_next_iteration(node)) {
     if (node_is_next_iteration(node)) note_round(&s->units[s->loop], guards->runs);
     bool constant = false;
@@ -261,14 +268,24 @@ static bool push_ready(Sorter *s, const Node *node) {
   return true;
 }
 
+/* Counts down one edge into the loop. */
+static void release_loop(Sorter *s, int32_t loop) {
+  Unit *unit = &s->units[loop], *outer = &s->units[s->schedule->loops.parent[loop]];
+  if (--unit->pending > 0) return;
+  unit->next_unit = outer->ready_unit;
+  outer->ready_unit = loop;
+}
+
 /* Counts down one edge into the node, or into the loop that it enters. */
 static bool release(Sorter *s, const Node *node) {
   if (!node_is_enter(node)) return --s->pending[node->id] > 0 || push_ready(s, node);
-  int32_t loop = s->schedule->loops.loop_of[node->id];
-  Unit *unit = &s->units[loop], *outer = &s->units[s->schedule->loops.parent[loop]];
-  if (--unit->pending > 0) return true;
-  unit->next_unit = outer->ready_unit;
-  outer->ready_unit = loop;
+  release_loop(s, s->schedule->loops.loop_of[node->id]);
+  return true;
+}
+
+static bool release_transfer(Sorter *s, TransferUnit unit) {
+  if (unit > 0) return release(s, graph_node(s->body->graph, unit));
+  if (unit < 0) release_loop(s, (int32_t)-unit);
   return true;
 }
 
@@ -326,6 +343,7 @@ static void count_node(Sorter *s, const Node *node) {
     pending += is_sorted(s, edge->src) && !closes_loop(edge);
   }
   if (node_is_next_iteration(node)) pending += num_readers(s, node);
+  pending += s->transfers.node_waits[node->id];
   s->units[loop].waiting_nodes++;
   if (node_is_enter(node)) {
     s->units[loop].pending += pending;
@@ -362,7 +380,7 @@ static bool end_loop(Sorter *s) {
   TRY(find_exit_guards(s, loop));
   for (int64_t id = s->units[loop].first_exit; id != 0; id = s->next[id])
     TRY(release_readers(s, graph_node(s->body->graph, id)));
-  return true;
+  return release_transfer(s, s->transfers.after_loop[loop]);
 }
 
 static bool place_node(Sorter *s, const Node *node) {
@@ -371,7 +389,7 @@ static bool place_node(Sorter *s, const Node *node) {
   TRY(add_item(s, (ScheduleItem){.kind = ITEM_NODE, .node = (Node *)node, .guard = guard, .loop = s->loop}));
   s->current = guard;
   unit->waiting_nodes--;
-  TRY(release_rounds(s, node));
+  TRY(release_rounds(s, node) && release_transfer(s, s->transfers.after_node[node->id]));
   if (!node_is_exit(node)) return release_readers(s, node);
   s->next[node->id] = unit->first_exit;
   unit->first_exit = node->id;
@@ -429,8 +447,10 @@ static bool start_sorter(Sorter *s, Node *const *order, int64_t count) {
   if (!schedule->items || !schedule->of_node || !schedule->heads || !s->pending || !s->next || !s->units ||
       !s->scratch)
     return oom(s->status);
-  for (int32_t loop = 1; loop < schedule->loops.num_loops; loop++)
+  for (int32_t loop = 1; loop < schedule->loops.num_loops; loop++) {
     s->units[schedule->loops.parent[loop]].waiting_units++;
+    s->units[loop].pending += s->transfers.loop_waits[loop];
+  }
   for (int64_t i = count; i > 0; i--) count_node(s, order[i - 1]);
   return true;
 }
@@ -458,6 +478,7 @@ static bool schedule_control_flow(const FunctionBody *body, const NodeSet *set, 
                    .num_ids = graph_num_node_ids(body->graph)};
   TRY(graph_fixup_source_and_sink_edges(body->graph, NULL, status));
   TRY(loop_tree_of(body->graph, set, arena, &schedule->loops, status));
+  TRY(transfer_order_of(body->graph, set, &schedule->loops, arena, &sorter.transfers, status));
   sorter.apart = arena_calloc(arena, schedule->loops.num_loops, sizeof *sorter.apart);
   if (!sorter.apart) return oom(status);
   bool ok = sort_once(&sorter, order, count);

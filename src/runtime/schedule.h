@@ -5,7 +5,8 @@
  * (runtime/guards.h). Nodes of equal guards are adjacent where the edges allow it, and the nodes of a loop
  * (graph/loop_tree.h) form a block between the loop's begin and end items. So a run needs no queue of ready
  * nodes: it walks over the schedule, and jumps back to the beginning of a loop while the loop continues. One
- * iteration of a loop ends before the next begins; TensorFlow's parallel_iterations permits overlap but does
+ * iteration of a loop ends before the next begins, and _Send and _Recv keep the order of their ids
+ * (runtime/transfer_order.h); TensorFlow's parallel_iterations permits overlap but does
  * not require it.
  */
 #ifndef TFCORE_RUNTIME_SCHEDULE_H_

@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "runtime/session_internal.h"
-#include "runtime/thread_pool.h"
 
 Session *session_new(Graph *graph, Status *status) {
   Session *session = mem_calloc(1, sizeof *session);
@@ -19,27 +18,24 @@ Session *session_new(Graph *graph, Status *status) {
     return NULL;
   }
   session->pool = buffer_pool_new();
-  session->resources = resource_manager_new();
-  session->kernels = kernel_table_new();
-  const ProgramEnvironment environment = {.pool = session->pool,
-                                          .resources = session->resources,
-                                          .parallel = thread_pool_default()};
-  session->functions = function_runtime_new(graph, &environment, status);
-  session->cache = step_cache_new(graph, session->functions, session->kernels, &session->placed);
-  if (session->pool && session->resources && session->functions && session->kernels && session->cache)
-    return session;
+  if (session->pool && session_devices_new(graph, session->pool, &session->devices, status))
+    session->cache = step_cache_new(graph, session->devices, &session->placed);
+  if (session->cache) return session;
   session_free(session);
   status_oom(status, "a session");
   return NULL;
 }
 
 void session_optimize(Session *session, bool optimize) {
-  function_runtime_optimize(session->functions, optimize);
+  session_devices_optimize(session->devices, optimize);
 }
 
 void session_require_shapes(Session *session, bool required) { session->require_shapes = required; }
 
-void session_place(Session *session, const PlacerOptions *options) { session->placed.options = *options; }
+void session_place(Session *session, const PlacerOptions *options) {
+  session->placed.options = *options;
+  session_devices_set(session->devices, options->devices);
+}
 
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
@@ -74,12 +70,12 @@ static bool take_step(Session *session, int num_results, SessionStep **step, Sta
 static void end_run(SessionStep *step) {
   if (!step->run) return;
   step->run = NULL;
-  program_not_used(step->program);
-  resource_manager_end_step(step->session->resources, step->step.id);
+  step_program_unref(step->program);
+  session_devices_end_step(step->session->devices, step->step.id);
 }
 
 static void abandon_run(SessionStep *step) {
-  if (step->run) program_abandon(step->run);
+  step_run_abandon(step->run);
   end_run(step);
 }
 
@@ -113,12 +109,8 @@ static void free_state(Session *session) {
   while (session->partial_runs) partial_run_end(session->partial_runs);
   step_cache_free(session->cache);
   session->cache = NULL;
-  kernel_table_free(session->kernels);
-  session->kernels = NULL;
-  function_runtime_free(session->functions);
-  session->functions = NULL;
-  resource_manager_free(session->resources);
-  session->resources = NULL;
+  session_devices_free(session->devices);
+  session->devices = NULL;
   placed_graph_free(&session->placed);
   buffer_pool_release(session->pool);
   session->pool = NULL;
@@ -229,9 +221,9 @@ static bool begin_run(Session *session, StepCache *cache, const PreparedStep *pr
   TRY(step_cache_use(cache, prepared, &step->program, status));
   for (int i = 0; i < prepared->num_feeds; i++)
     session->feed_values[i] = feed_values[prepared->feed_order[i]];
-  if (program_begin(program_in_use(step->program), session->feed_values, &step->run, status)) return true;
+  if (step_program_begin(step->program, session->feed_values, &step->run, status)) return true;
   step->run = NULL;
-  program_not_used(step->program);
+  step_program_unref(step->program);
   return false;
 }
 
@@ -288,7 +280,7 @@ RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_valu
   if (!lock_any(session, status)) return state;
   if (step->run) {
     step_set_slice(&step->step, slice_ms);
-    state = program_advance(step->run, &step->step, step->results, status);
+    state = step_run_advance(step->run, &step->step, step->results, status);
   } else {
     status_set(status, CODE_CANCELLED, "Session has been closed.");
   }

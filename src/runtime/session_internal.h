@@ -16,9 +16,7 @@ struct Session {
   bool closed;
   bool require_shapes;
   BufferPool *pool;
-  ResourceManager *resources;
-  FunctionRuntime *functions;
-  KernelTable *kernels;
+  SessionDevices *devices;
   PlacedGraph placed;
   StepCache *cache;
   PartialRun *partial_runs;      /* a list of those that have not ended */
@@ -33,8 +31,8 @@ struct Session {
 struct SessionStep {
   Session *session;
   const PreparedStep *prepared;
-  ProgramInUse *program;
-  ProgramRun *run; /* NULL: the session was closed */
+  StepProgram *program;
+  StepRun *run; /* NULL: the session was closed */
   Step step;
   PartialRun *partial_run; /* whose piece it is; NULL for other steps */
   Tensor *results;         /* in the program's order */

@@ -5,22 +5,16 @@
 
 #include "base/alloc.h"
 
-struct ProgramInUse {
-  Program *program;
-  int64_t users; /* the number of steps that use it, and one for the cache */
-};
-
 /* One program for all orders of the same feeds and fetches. */
 typedef struct CachedProgram {
   StepSignature signature; /* sorted, in the cache's arena */
-  ProgramInUse *current;
+  StepProgram *current;
   int64_t mutation_count; /* the graph's count when `current` was compiled */
 } CachedProgram;
 
 struct StepCache {
   Graph *graph;
-  FunctionRuntime *functions;
-  KernelTable *kernels;
+  SessionDevices *devices;
   PlacedGraph *placed;
   bool finalized;
   Arena *arena;       /* keys and entries */
@@ -37,15 +31,10 @@ struct StepCache {
 
 static bool oom(Status *status) { return status_oom(status, "a request"); }
 
-StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels,
-                          PlacedGraph *placed) {
+StepCache *step_cache_new(Graph *graph, SessionDevices *devices, PlacedGraph *placed) {
   StepCache *cache = mem_calloc(1, sizeof *cache);
   if (!cache) return NULL;
-  *cache = (StepCache){.graph = graph,
-                       .functions = functions,
-                       .kernels = kernels,
-                       .placed = placed,
-                       .arena = arena_new()};
+  *cache = (StepCache){.graph = graph, .devices = devices, .placed = placed, .arena = arena_new()};
   if (cache->arena) return cache;
   mem_free(cache);
   return NULL;
@@ -55,7 +44,7 @@ void step_cache_free(StepCache *cache) {
   if (!cache) return;
   for (int64_t i = 0; i < cache->programs.num_entries; i++) {
     CachedProgram *cached = cache->programs.entries[i].value;
-    program_not_used(cached->current);
+    step_program_unref(cached->current);
   }
   string_map_free(&cache->requests);
   string_map_free(&cache->programs);
@@ -69,14 +58,6 @@ void step_cache_free(StepCache *cache) {
 void step_cache_finalize(StepCache *cache) { cache->finalized = true; }
 
 int64_t step_cache_num_programs(const StepCache *cache) { return cache->programs.count; }
-
-Program *program_in_use(const ProgramInUse *program) { return program->program; }
-
-void program_not_used(ProgramInUse *program) {
-  if (--program->users > 0) return;
-  program_free(program->program);
-  mem_free(program);
-}
 
 /* --- keys and order --- */
 
@@ -148,18 +129,12 @@ static bool make_body(StepCache *cache, const StepSignature *signature, Function
                        : client_graph_of_step(cache->graph, signature, body, status);
 }
 
-static bool make_program(StepCache *cache, const StepSignature *signature, ProgramInUse **made,
+static bool make_program(StepCache *cache, const StepSignature *signature, StepProgram **made,
                          Status *status) {
   FunctionBody *body;
   if (cache->finalized) return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
-  *made = mem_calloc(1, sizeof **made);
-  if (!*made) return oom(status);
-  (*made)->users = 1;
-  if (make_body(cache, signature, &body, status) &&
-      function_runtime_compile(cache->functions, body, cache->kernels, &(*made)->program, status))
-    return true;
-  mem_free(*made);
-  return false;
+  return make_body(cache, signature, &body, status) &&
+         step_program_compile(body, cache->devices, made, status);
 }
 
 static void *keep(StepCache *cache, const void *items, int count, size_t size) {
@@ -180,24 +155,23 @@ static bool add_program(StepCache *cache, const StepSignature *sorted, CachedPro
   if (ok) {
     (*cached)->mutation_count = graph_mutation_count(cache->graph);
     if (string_map_set_bytes(&cache->programs, key, key_size, *cached, status)) return true;
-    program_not_used((*cached)->current);
+    step_program_unref((*cached)->current);
   }
   arena_rollback(cache->arena, mark);
   return false;
 }
 
-bool step_cache_use(StepCache *cache, const PreparedStep *prepared, ProgramInUse **program, Status *status) {
+bool step_cache_use(StepCache *cache, const PreparedStep *prepared, StepProgram **program, Status *status) {
   CachedProgram *cached = prepared->cached;
   int64_t mutation_count = graph_mutation_count(cache->graph);
   if (cached->mutation_count != mutation_count) {
-    ProgramInUse *made;
+    StepProgram *made;
     TRY(make_program(cache, &cached->signature, &made, status));
-    program_not_used(cached->current);
+    step_program_unref(cached->current);
     cached->current = made;
     cached->mutation_count = mutation_count;
   }
-  *program = cached->current;
-  (*program)->users++;
+  *program = step_program_ref(cached->current);
   return true;
 }
 

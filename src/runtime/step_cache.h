@@ -3,8 +3,8 @@
  *   const PreparedStep *prepared;
  *   step_cache_prepare(cache, &signature, &prepared, &status);
  *   step_cache_use(cache, prepared, &program, &status);
- *   ... program_begin(program_in_use(program), ...) ...
- *   program_not_used(program);
+ *   ... step_program_begin(program, ...) ...
+ *   step_program_unref(program);
  *
  * The cache looks a request up as the caller wrote it, without sorting. Requests that differ only in the
  * order of feeds and fetches share a program, whose arguments and results are sorted by name.
@@ -13,8 +13,8 @@
 #define TFCORE_RUNTIME_STEP_CACHE_H_
 
 #include "runtime/client_graph.h"
-#include "runtime/function_runtime.h"
 #include "runtime/placed_graph.h"
+#include "runtime/step_program.h"
 
 typedef struct StepCache StepCache;
 
@@ -28,14 +28,9 @@ typedef struct PreparedStep {
   const int *fetch_order;  /* result i of the program is the caller's fetch fetch_order[i] */
 } PreparedStep;
 
-/* A program with a count of its users. It is freed with the last of them. So a step keeps its program when
- * the graph changes and later steps use another one. */
-typedef struct ProgramInUse ProgramInUse;
-
 /* All borrowed; they outlive the cache. `placed` is where the nodes of `graph` are; NULL when they have been
  * assigned their devices. NULL when out of memory. */
-StepCache *step_cache_new(Graph *graph, FunctionRuntime *functions, KernelTable *kernels,
-                          PlacedGraph *placed);
+StepCache *step_cache_new(Graph *graph, SessionDevices *devices, PlacedGraph *placed);
 /* No program is in use. NULL is fine. */
 void step_cache_free(StepCache *cache);
 
@@ -44,16 +39,13 @@ void step_cache_free(StepCache *cache);
 void step_cache_finalize(StepCache *cache);
 
 /* For this function and the next, the caller has locked the graph and checked `asked`
- * (step_signature_check). Errors are those of client_graph_of_step and program_compile; they leave the cache
- * as it was. */
+ * (step_signature_check). Errors are those of client_graph_of_step and step_program_compile; they leave the
+ * cache as it was. */
 MUST_CHECK bool step_cache_prepare(StepCache *cache, const StepSignature *asked,
                                    const PreparedStep **prepared, Status *status);
-/* Sets *program to the program for the current graph. Release it with program_not_used. */
-MUST_CHECK bool step_cache_use(StepCache *cache, const PreparedStep *prepared, ProgramInUse **program,
+/* Sets *program to the program for the current graph. Release it with step_program_unref. */
+MUST_CHECK bool step_cache_use(StepCache *cache, const PreparedStep *prepared, StepProgram **program,
                                Status *status);
-
-Program *program_in_use(const ProgramInUse *program);
-void program_not_used(ProgramInUse *program);
 
 int64_t step_cache_num_programs(const StepCache *cache);
 

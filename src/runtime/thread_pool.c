@@ -41,6 +41,16 @@ void thread_pool_shut_down(void) {}
 
 enum { MAX_THREADS = 64, CHUNKS_PER_THREAD = 4 };
 
+/* One call of parallel_for. It lives on the caller's stack. */
+typedef struct Job {
+  struct Job *next; /* the jobs that were begun earlier */
+  ParallelBody *body;
+  void *arg;
+  int64_t count, chunk;
+  atomic_int_fast64_t taken; /* indices that have been given to a thread; may exceed `count` */
+  int active;                /* workers inside the job */
+} Job;
+
 struct ThreadPool {
   Parallel parallel;
   Mutex mutex;
@@ -48,70 +58,82 @@ struct ThreadPool {
   Thread workers[MAX_THREADS];
   int num_workers;
   bool stopping;
-  /* The current job. Workers join it under the mutex while it is open. */
-  uint64_t generation;
-  bool open;
-  int active; /* workers inside the job */
-  ParallelBody *body;
-  void *arg;
-  int64_t count, chunk;
-  atomic_int_fast64_t next;
-  atomic_flag busy;
+  Job *jobs;           /* those that workers may join: of several callers, and of bodies */
+  atomic_int in_a_job; /* the number of workers that are inside a job */
 };
 
 /* Takes chunks until all are taken. */
-static void work(ThreadPool *pool) {
+static void work(Job *job) {
   for (;;) {
-    int64_t begin = atomic_fetch_add_explicit(&pool->next, pool->chunk, memory_order_relaxed);
-    if (begin >= pool->count) return;
-    int64_t left = pool->count - begin;
-    pool->body(pool->arg, begin, begin + (left < pool->chunk ? left : pool->chunk));
+    int64_t begin = atomic_fetch_add_explicit(&job->taken, job->chunk, memory_order_relaxed);
+    if (begin >= job->count) return;
+    int64_t left = job->count - begin;
+    job->body(job->arg, begin, begin + (left < job->chunk ? left : job->chunk));
   }
+}
+
+static bool has_work(Job *job) {
+  return atomic_load_explicit(&job->taken, memory_order_relaxed) < job->count;
+}
+
+/* The job that was begun last and has chunks left: its caller is the first that has to wait. */
+static Job *find_job(const ThreadPool *pool) {
+  Job *job = pool->jobs;
+  while (job && !has_work(job)) job = job->next;
+  return job;
 }
 
 static void *run_worker(void *argument) {
   ThreadPool *pool = argument;
-  uint64_t seen = 0;
   mutex_lock(&pool->mutex);
-  for (;;) {
-    while (!pool->stopping && (pool->generation == seen || !pool->open)) cond_wait(&pool->wake, &pool->mutex);
-    if (pool->stopping) break;
-    seen = pool->generation;
-    pool->active++;
+  while (!pool->stopping) {
+    Job *job = find_job(pool);
+    if (!job) {
+      cond_wait(&pool->wake, &pool->mutex);
+      continue;
+    }
+    job->active++;
+    atomic_fetch_add(&pool->in_a_job, 1);
     mutex_unlock(&pool->mutex);
-    work(pool);
+    work(job);
     mutex_lock(&pool->mutex);
-    if (--pool->active == 0) cond_signal(&pool->done);
+    atomic_fetch_sub(&pool->in_a_job, 1);
+    if (--job->active == 0) cond_broadcast(&pool->done);
   }
   mutex_unlock(&pool->mutex);
   return NULL;
 }
 
+static void begin_job(ThreadPool *pool, Job *job) {
+  mutex_lock(&pool->mutex);
+  job->next = pool->jobs;
+  pool->jobs = job;
+  cond_broadcast(&pool->wake);
+  mutex_unlock(&pool->mutex);
+}
+
+static void end_job(ThreadPool *pool, Job *job) {
+  mutex_lock(&pool->mutex);
+  Job **at = &pool->jobs;
+  while (*at != job) at = &(*at)->next;
+  *at = job->next;
+  while (job->active > 0) cond_wait(&pool->done, &pool->mutex);
+  mutex_unlock(&pool->mutex);
+}
+
 static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
   ThreadPool *pool = argument;
-  /* A nested parallel_for, or a second caller at the same time, runs alone on its own thread. */
-  if (atomic_flag_test_and_set(&pool->busy)) {
+  if (atomic_load(&pool->in_a_job) >= pool->num_workers) { /* nobody could help */
     body(arg, 0, count);
     return;
   }
   int64_t pieces = (int64_t)pool->parallel.threads * CHUNKS_PER_THREAD;
   int64_t chunk = count / pieces + (count % pieces != 0);
-  mutex_lock(&pool->mutex);
-  pool->body = body;
-  pool->arg = arg;
-  pool->count = count;
-  pool->chunk = chunk > grain ? chunk : grain;
-  atomic_store(&pool->next, 0);
-  pool->generation++;
-  pool->open = true;
-  cond_broadcast(&pool->wake);
-  mutex_unlock(&pool->mutex);
-  work(pool);
-  mutex_lock(&pool->mutex);
-  pool->open = false;
-  while (pool->active > 0) cond_wait(&pool->done, &pool->mutex);
-  mutex_unlock(&pool->mutex);
-  atomic_flag_clear(&pool->busy);
+  Job job = {.body = body, .arg = arg, .count = count, .chunk = chunk > grain ? chunk : grain};
+  atomic_init(&job.taken, 0);
+  begin_job(pool, &job);
+  work(&job);
+  end_job(pool, &job);
 }
 
 static bool init_waiting(ThreadPool *pool) {
@@ -131,7 +153,6 @@ ThreadPool *thread_pool_new(int threads) {
     mem_free(pool);
     return NULL;
   }
-  atomic_flag_clear(&pool->busy);
   if (threads > MAX_THREADS) threads = MAX_THREADS;
   while (pool->num_workers < threads - 1 &&
          thread_start(&pool->workers[pool->num_workers], run_worker, pool)) {

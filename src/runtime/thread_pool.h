@@ -1,5 +1,6 @@
 /* ThreadPool: the threads behind parallel_for (base/parallel.h). One pool serves the whole process. In a
- * build without threads, and with one thread, everything runs in the caller. */
+ * build without threads, and with one thread, everything runs in the caller. Several threads may call
+ * parallel_for at the same time, also from inside a body: an idle thread of the pool helps any of them. */
 #ifndef TFCORE_RUNTIME_THREAD_POOL_H_
 #define TFCORE_RUNTIME_THREAD_POOL_H_
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/file_store.h"
+#include "base/string_map.h"
 #include "c_api/c_api_internal.h"
 #include "golden_value.h"
 #include "harness.h"
@@ -55,6 +56,40 @@ static bool find_output(const Replay *replay, const char *name, TF_Output *outpu
   return output->oper || harness_fail(__FILE__, __LINE__, "no output \"%s\" in the graph", name);
 }
 
+enum { NUM_DEVICES = 3 };
+
+static bool has_state(const OpDef *op) {
+  bool state = op->is_stateful;
+  for (size_t i = 0; i < op->n_input_arg; i++)
+    state |= op->input_arg[i]->is_ref || op->input_arg[i]->type == TENSORFLOW__DATA_TYPE__DT_RESOURCE;
+  for (size_t i = 0; i < op->n_output_arg; i++)
+    state |= op->output_arg[i]->is_ref || op->output_arg[i]->type == TENSORFLOW__DATA_TYPE__DT_RESOURCE;
+  return state;
+}
+
+/* Variables and their users have to be on one device: they ask for none. */
+static bool can_be_anywhere(const NodeDef *node) {
+  const Op *op = op_registry_find(op_registry_global(), node->op);
+  const AttrValue *type = node_def_attr(node, "T");
+  return op && !has_state(op->def) && !node_def_attr(node, "_class") &&
+         !(type && type->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE &&
+           (DataType)type->type == DT_RESOURCE);
+}
+
+/* Lets each node ask for a device that depends on its name. */
+static bool scatter(Arena *arena, NodeDef **nodes, size_t count) {
+  static char devices[NUM_DEVICES][16] = {"/cpu:0", "/cpu:1", "/cpu:2"};
+  for (size_t i = 0; i < count; i++) {
+    if (!can_be_anywhere(nodes[i])) continue;
+    NodeDef *copy = arena_alloc(arena, sizeof *copy);
+    if (!CHECK(copy)) return false;
+    *copy = *nodes[i];
+    copy->device = devices[hash_bytes(copy->name, strlen(copy->name)) % NUM_DEVICES];
+    nodes[i] = copy;
+  }
+  return true;
+}
+
 /* A copy of the case's graph for importing, with constants instead of the placeholders that a single step
  * feeds. */
 static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
@@ -80,6 +115,7 @@ static bool serialize_graph(const Replay *replay, TF_Buffer **buffer) {
       nodes[i] = constant;
     }
   }
+  if (ok && replay->scattered) ok = scatter(arena, nodes, graph.n_node);
   graph.node = nodes;
   ok = ok && CHECK_OK(proto_serialize(&graph, &bytes, &status), status);
   *buffer = ok ? TF_NewBufferFromString(strbuf_text(&bytes), (size_t)bytes.length) : NULL;
@@ -152,7 +188,11 @@ bool replay_add_training(Replay *replay) {
 }
 
 bool replay_open(Replay *replay) {
+  /* device_count { key: "CPU" value: 3 } allow_soft_placement: true */
+  static const unsigned char kConfig[] = {0x0a, 7, 0x0a, 3, 'C', 'P', 'U', 0x10, NUM_DEVICES, 0x38, 1};
   TF_SessionOptions *options = TF_NewSessionOptions();
+  if (replay->scattered) TF_SetConfig(options, kConfig, sizeof kConfig, replay->status);
+  if (!check_ok(replay)) return false;
   begin_call(replay, REPLAY_SESSION);
   replay->session = TF_NewSession(replay->graph, options, replay->status);
   end_call(replay, REPLAY_SESSION);

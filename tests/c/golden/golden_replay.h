@@ -30,7 +30,8 @@ typedef struct Replay {
   TF_Status *status;
   TF_Output dx[REPLAY_MOST_VALUES];
   Training training;
-  bool constant; /* feeds are constants of the graph */
+  bool constant;  /* feeds are constants of the graph */
+  bool scattered; /* nodes ask for one of several devices; set it before replay_import */
   Shortage shortage;
   bool starved; /* the last call failed with RESOURCE_EXHAUSTED, as expected in a shortage */
   int64_t requests[REPLAY_NUM_CALLS]; /* of the last such call with enough memory */
