@@ -198,6 +198,21 @@ static bool make_body(const Split *s, const FunctionBody *whole, Graph *graph, N
   return true;
 }
 
+/* Programs of a session share the kernels of constants (runtime/kernel_table.h) unless the constant's value
+ * belongs to its graph. So the values of new constants are copied into the graph of the part. */
+static bool own_new_constants(const Split *s, Graph *part, Node *const *nodes, int64_t count,
+                              Node *const *copies) {
+  for (int64_t i = 0; i < count; i++) {
+    if (nodes[i]->id < s->num_old || !node_is_const(nodes[i])) continue;
+    NodeDef *def = copies[nodes[i]->id]->def;
+    for (size_t k = 0; k < def->n_attr; k++) {
+      def->attr[k]->value = proto_copy(def->attr[k]->value, graph_arena(part));
+      if (!def->attr[k]->value) return oom(s->status);
+    }
+  }
+  return true;
+}
+
 static bool make_part(Split *s, const FunctionBody *whole, Node *const *order, int64_t total, int device,
                       Partitions *partitions) {
   int64_t count = 0;
@@ -211,6 +226,7 @@ static bool make_part(Split *s, const FunctionBody *whole, Node *const *order, i
   Graph *graph = graph_new_body(graph_library(s->graph));
   if (!graph) return oom(s->status);
   if (graph_share_in_order(graph, nodes, count, stays, s, copies, s->status) &&
+      own_new_constants(s, graph, nodes, count, copies) &&
       make_body(s, whole, graph, nodes, count, copies, device, partitions))
     return true;
   graph_free(graph);

@@ -11,7 +11,7 @@ typedef struct ControlLoop {
   int32_t loop; /* of Split.loops */
   int device;
   Node *merge;
-  Node *pivot; /* the Switch: its second input is the condition, which may come from another device */
+  Node *pivot; /* the Switch: its second input is the condition, which may be on another device */
 } ControlLoop;
 
 /* A value that is sent to a device. */
@@ -19,9 +19,9 @@ typedef struct Channel {
   struct Channel *next; /* from the same node */
   int output;           /* CONTROL_SLOT: of a control edge */
   int device;
-  Node *recv;
+  Node *send, *recv;
   Node *reader; /* of a reference's value: the only node that reads it; NULL: there are several */
-  Node *end;    /* what the value, or the control, comes out of on that device */
+  Node *end;    /* the node on that device whose output is the value, or whose end is the signal */
 } Channel;
 
 typedef struct Split {

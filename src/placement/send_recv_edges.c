@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "graph/node_builder.h"
+#include "graph/node_class.h"
 #include "placement/partition_internal.h"
 
 /* --- the two nodes --- */
@@ -18,9 +19,9 @@ static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int 
 }
 
 /* The waiting of the _Recv for the _Send is for the order alone: no part has both. */
-static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop, Node **recv) {
+static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop, Channel *channel) {
   NodeBuilder b;
-  Node *send;
+  Node *send, *recv;
   int from = split_device(s, edge->src), to = split_device(s, edge->dst);
   DataType type = (DataType)dtype_base((int)node_output_type(value));
   const char *name = arena_printf(graph_arena(s->graph), "edge_%d_%s", edge->id, edge->src->name);
@@ -35,8 +36,10 @@ static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop,
   describe_edge(&b, s, name, from, to);
   node_builder_control(&b, send);
   if (loop > 0) node_builder_control(&b, split_control_loop(s, loop, to)->merge);
-  TRY(node_builder_finish_bare(&b, recv, s->status) && split_place(s, *recv, to, edge->dst, -1));
-  (*recv)->output_shapes[0] = value.node->output_shapes[value.index];
+  TRY(node_builder_finish_bare(&b, &recv, s->status) && split_place(s, recv, to, edge->dst, -1));
+  recv->output_shapes[0] = value.node->output_shapes[value.index];
+  channel->send = send;
+  channel->recv = recv;
   return true;
 }
 
@@ -68,7 +71,7 @@ static bool add_arrival(Split *s, const Edge *edge, Node *recv, Node **arrival) 
 static bool add_channel(Split *s, const Edge *edge, int32_t loop, Channel *channel) {
   NodeOutput value = {edge->src, edge->src_output};
   if (edge_is_control(edge)) TRY(add_signal(s, edge, &value));
-  TRY(add_pair(s, value, edge, loop, &channel->recv));
+  TRY(add_pair(s, value, edge, loop, channel));
   channel->end = channel->recv;
   return !edge_is_control(edge) || add_arrival(s, edge, channel->recv, &channel->end);
 }
@@ -103,22 +106,69 @@ static bool lead(Split *s, Edge *edge, int32_t loop) {
   return graph_add_control_edge(s->graph, channel->end, dst, &moved, s->status);
 }
 
-/* The value of a reference is received when its reader may read it: what the reader waits for comes first. */
-static bool wait_with_reader(Split *s, const Channel *channel) {
-  const Node *reader = channel->reader;
+/* --- references --- */
+
+/* A search for the nodes of the sender's device that a reader waits for. */
+typedef struct Search {
+  Split *s;
+  const Channel *channel;
+  Node **queue;
+  int64_t num_queued;
+  int64_t *seen; /* per node id: the number of the search that found it */
+  int64_t number;
+} Search;
+
+static void visit(Search *search, Node *node) {
+  if (node->id <= SINK_ID || search->seen[node->id] == search->number) return;
+  search->seen[node->id] = search->number;
+  search->queue[search->num_queued++] = node;
+}
+
+static bool begins_iteration(const Node *node) { return node_is_enter(node) || node_is_next_iteration(node); }
+
+/* The value of a reference is read when its reader may read it: the _Send waits for what the reader waits
+ * for on that device, and the _Recv for all that the reader waits for. */
+static bool wait_with_reader(Search *search) {
+  Split *s = search->s;
+  const Node *reader = search->channel->reader;
+  Edge *added;
+  search->number++;
+  search->num_queued = 0;
   for (int32_t i = 0; i < reader->num_control_inputs; i++) {
-    Edge *added;
-    TRY(graph_add_control_edge(s->graph, reader->control_inputs[i]->src, channel->recv, &added, s->status));
+    Node *awaited = reader->control_inputs[i]->src;
+    TRY(graph_add_control_edge(s->graph, awaited, search->channel->recv, &added, s->status));
+    visit(search, awaited);
+  }
+  for (int64_t i = 0; i < search->num_queued; i++) {
+    Node *node = search->queue[i];
+    if (split_device(s, node) == split_device(s, search->channel->send)) {
+      TRY(graph_add_control_edge(s->graph, node, search->channel->send, &added, s->status));
+    } else if (!begins_iteration(node)) {
+      for (int64_t e = 0; e < node_num_in_edges(node); e++) visit(search, node_in_edge(node, e)->src);
+    }
   }
   return true;
 }
 
+static bool start_search(Split *s, Search *search) {
+  int64_t ids = graph_num_node_ids(s->graph);
+  *search = (Search){.s = s,
+                     .queue = arena_alloc(s->arena, ids * (int64_t)sizeof *search->queue),
+                     .seen = arena_calloc(s->arena, ids, sizeof *search->seen)};
+  return (search->queue && search->seen) || status_oom(s->status, "the partitions of a graph");
+}
+
 static bool delay_references(Split *s) {
+  Search search = {0};
   for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
     const Node *node = graph_node(s->graph, id);
     for (const Channel *at = s->channels[id]; at; at = at->next) {
-      if (at->output != CONTROL_SLOT && at->reader && dtype_is_ref(node->output_types[at->output]))
-        TRY(wait_with_reader(s, at));
+      if (at->output == CONTROL_SLOT || !at->reader || !dtype_is_ref(node->output_types[at->output]) ||
+          at->reader->num_control_inputs == 0)
+        continue;
+      TRY(search.s || start_search(s, &search));
+      search.channel = at;
+      TRY(wait_with_reader(&search));
     }
   }
   return true;

@@ -26,8 +26,9 @@ static bool device_new(const SessionDevices *devices, SessionDevice **made, Stat
   if (!device) return status_oom(status, "a device");
   device->resources = resource_manager_new();
   device->kernels = kernel_table_new();
-  const ProgramEnvironment environment = {
-      .pool = devices->pool, .resources = device->resources, .parallel = devices->parallel};
+  const ProgramEnvironment environment = {.pool = devices->pool,
+                                          .resources = device->resources,
+                                          .parallel = devices->parallel};
   device->functions = function_runtime_new(devices->library, &environment, status);
   if (device->resources && device->kernels && device->functions) {
     function_runtime_optimize(device->functions, devices->optimize);
@@ -53,8 +54,8 @@ bool session_devices_new(Graph *library, BufferPool *pool, SessionDevices **devi
   SessionDevice *first;
   *devices = mem_calloc(1, sizeof **devices);
   if (!*devices) return status_oom(status, "a device");
-  **devices = (SessionDevices){
-      .library = library, .pool = pool, .parallel = thread_pool_default(), .optimize = true};
+  **devices =
+      (SessionDevices){.library = library, .pool = pool, .parallel = thread_pool_default(), .optimize = true};
   if (session_devices_get(*devices, 0, &first, status)) return true;
   session_devices_free(*devices);
   *devices = NULL;

@@ -32,7 +32,7 @@ typedef struct PartRun {
   Status status;
   Tensor *results;
   const Tensor **args;
-  bool waits;      /* for a value */
+  bool waits; /* for a value */
   bool has_failed;
 } PartRun;
 
@@ -120,8 +120,7 @@ bool step_program_compile(FunctionBody *body, SessionDevices *devices, StepProgr
     function_body_free(body);
     return oom(status);
   }
-  *made = (StepProgram){
-      .arena = arena, .references = 1, .parallel = session_devices_parallel(devices)};
+  *made = (StepProgram){.arena = arena, .references = 1, .parallel = session_devices_parallel(devices)};
   if (compile(made, body, devices, status)) {
     *program = made;
     return true;
@@ -192,8 +191,7 @@ static bool begin_part(StepRun *run, int index, const Tensor *const *args, Statu
   }
   /* On one thread no other part could take over. */
   const atomic_bool *awaited = parallel_threads(program->parallel) > 1 ? &run->awaited : NULL;
-  if (run->rendezvous)
-    program_connect(at->run, local_rendezvous_interface(run->rendezvous), awaited);
+  if (run->rendezvous) program_connect(at->run, local_rendezvous_interface(run->rendezvous), awaited);
   return true;
 }
 

@@ -47,7 +47,9 @@ TEST(graphs_with_control_flow_run_on_several_devices) {
   char names[256][GOLDEN_NAME_CAPACITY];
   int count = golden_file_names(256, names);
   for (int i = 0; i < count; i++) {
-    if (strncmp(names[i], "v1_", 3) != 0 && (!which || (strcmp(which, "all") != 0 && strcmp(which, names[i]) != 0))) continue;
+    if (strncmp(names[i], "v1_", 3) != 0 &&
+        (!which || (strcmp(which, "all") != 0 && strcmp(which, names[i]) != 0)))
+      continue;
     Tfcore__GoldenFile *file = golden_file_read(names[i], NULL);
     for (size_t k = 0; file && k < file->n_cases; k++) replay_scattered(file->cases[k]);
     tfcore__golden_file__free_unpacked(file, NULL);

@@ -59,7 +59,10 @@ void add_graph_part(PartNodes *parts, const char *device, const Graph *graph, St
       node->tensor_name = text_attr(parts, from, "tensor_name");
       node->recv_device = text_attr(parts, from, "recv_device");
     }
-    for (size_t k = 0; k < from->n_input && CHECK(k < PART_MOST_INPUTS); k++)
+    /* TensorFlow reads a reference where it is received. Here its _Send waits for what the reader waits for.
+     */
+    size_t num_inputs = strcmp(node->op, "_Send") == 0 ? 1 : from->n_input;
+    for (size_t k = 0; k < num_inputs && CHECK(k < PART_MOST_INPUTS); k++)
       node->inputs[node->num_inputs++] = arena_strdup(parts->arena, from->input[k]);
   }
 }

@@ -1,6 +1,6 @@
 /* Graphs with control flow, one node per line, for the tests of programs:
  *
- *   "i0 Enter zero ; T=DT_INT32 frame_name='loop'"      name, op, inputs ; attrs
+ *   "i0 Enter zero @1 ; T=DT_INT32 frame_name='loop'"      name, op, inputs, device ; attrs
  *
  * Inputs are written as in a NodeDef ("switch:1", "^node"). Attrs are types, texts in '', numbers, true and
  * false; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and scalar value. Nodes may read later
@@ -46,7 +46,9 @@ static inline void write_node(StrBuf *out, char *line) {
   strbuf_printf(out, " op: '%s'", word);
   while ((word = strtok_r(NULL, " ", &rest))) {
     char *equals = strchr(word, '=');
-    if (strcmp(word, ";") == 0) {
+    if (word[0] == '@') {
+      strbuf_printf(out, " device: '/cpu:%s'", word + 1);
+    } else if (strcmp(word, ";") == 0) {
       attrs = true;
     } else if (!attrs) {
       strbuf_printf(out, " input: '%s'", word);
