@@ -14,7 +14,7 @@ const TESTS = {
   base: [],
   tensor: ['share'],
   op: ['threads'],
-  runtime: ['at_the_same_time', 'another_thread', 'default_pool', 'every_index', 'a_body_may'],
+  runtime: ['at_the_same_time', 'another_thread', 'default_pool', 'every_index', 'a_body_may', 'device'],
   ops: ['split_rows'],
   c_api: ['threads', 'deadlines'],
   golden: [],

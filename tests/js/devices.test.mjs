@@ -90,6 +90,30 @@ describe('Devices', () => {
         assert.deepEqual((await session.run(sum)).array(), [13, 26]),
       );
     }));
+
+  it('train as one does: weights on one device, loss and gradients on another', async () => {
+    const losses = (deviceCount) =>
+      withGraph(tf, (g) =>
+        withSession(g, { deviceCount }, async (session) => {
+          const x = g.placeholder('float32', [4, 3]);
+          const w = tf.device('/cpu:1', () => g.variable(new Float32Array([1, 2, 3]), { name: 'w' }));
+          const loss = tf.device('/cpu:0', () => g.sum(g.square(g.sub(g.mul(x, w), 1)), [0, 1]));
+          const update = new tf.train.GradientDescentOptimizer(0.01).minimize(loss);
+          await session.run([], {}, { targets: [g.initializer()] });
+          const seen = [];
+          for (let step = 0; step < 20; step++) {
+            const feed = Float32Array.from({ length: 12 }, (_, i) => Math.sin(step + i));
+            const [value] = await session.run([loss], new Map([[x, feed]]), { targets: [update] });
+            seen.push(value.data[0]);
+          }
+          return seen;
+        }),
+      );
+    const [one, two] = [await losses({ CPU: 1 }), await losses({ CPU: 2 })];
+    assert.equal(one.length, 20);
+    assert.ok(one.at(-1) < one[0]);
+    assert.deepEqual(two, one);
+  });
 });
 
 describe('tf.device', () => {
