@@ -6,10 +6,18 @@ static bool oom(Status *status) { return status_oom(status, "a program"); }
 
 /* --- roles of nodes --- */
 
+/* Whether an Identity is only another name for its input. It is more for a reference, which it reads when it
+ * runs, and for the output of a NextIteration, which changes before the iteration ends. */
+static bool is_same_value(const Node *node) {
+  if (!node_is_identity(node)) return false;
+  const Edge *edge = node_input_edge(node, 0);
+  return !dtype_is_ref(edge->src->output_types[edge->src_output]) && !node_is_next_iteration(edge->src);
+}
+
 static bool role_of(const Node *node, NodeRole *role, Status *status) {
   bool alias = false;
   TRY(flow_is_alias(node, &alias, status));
-  if (alias) {
+  if (alias || is_same_value(node)) {
     *role = ALIAS;
   } else if (node_is_control_flow(node) || node_is_loop_cond(node) ||
              node->node_class == NODE_CONTROL_TRIGGER) {

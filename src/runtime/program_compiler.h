@@ -14,7 +14,7 @@ typedef enum NodeRole {
   ARGUMENT,
   RESULT,
   CONSTANT,
-  ALIAS,  /* its output is its input: LoopCond, and Enter with is_constant */
+  ALIAS,  /* its output is its input: Identity, LoopCond, and Enter with is_constant */
   FLOW,   /* instructions: Switch, Merge, Enter, Exit, NextIteration, ControlTrigger */
   NOTHING /* nothing runs; nodes after a NoOp are ordered after its inputs */
 } NodeRole;

@@ -116,8 +116,6 @@ void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *da
   buffer->destroy_elements = destroy;
 }
 
-void buffer_ref(Buffer *buffer) { atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed); }
-
 /* Returns the buffer to its pool's list, or frees it if the pool's owner is gone. */
 static void give_back(Buffer *buffer) {
   BufferPool *pool = buffer->pool;
@@ -135,8 +133,7 @@ static void give_back(Buffer *buffer) {
   if (last) mem_free(pool);
 }
 
-void buffer_unref(Buffer *buffer) {
-  if (!buffer || atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) != 1) return;
+void buffer_free(Buffer *buffer) {
   atomic_fetch_sub_explicit(&live_buffers, 1, memory_order_relaxed);
   if (buffer->destroy_elements) {
     buffer->destroy_elements(buffer->data, buffer->num_elements);

@@ -30,9 +30,16 @@ Buffer *buffer_new(BufferPool *pool, int64_t size);
  * out of memory; release is then not called. */
 Buffer *buffer_wrap(void *data, int64_t size, void (*release)(void *data, size_t size, void *argument),
                     void *argument);
-void buffer_ref(Buffer *buffer);
+static inline void buffer_ref(Buffer *buffer) {
+  atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+}
+/* The last reference was dropped; buffer_unref calls it. */
+void buffer_free(Buffer *buffer);
 /* NULL is fine. */
-void buffer_unref(Buffer *buffer);
+static inline void buffer_unref(Buffer *buffer) {
+  if (buffer && atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) == 1)
+    buffer_free(buffer);
+}
 /* Makes `destroy` drop the `count` elements in `size` bytes at data when the buffer's last reference is
  * dropped, before its memory is reused. The elements must be valid (zeros). */
 void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *data, int64_t count));

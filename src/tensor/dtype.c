@@ -70,8 +70,6 @@ static bool is_kind(int dtype, DtypeKind kind) {
   return info && info->kind == kind;
 }
 
-bool dtype_is_ref(int dtype) { return dtype > DT_REF && dtype < DT_REF + NUM_DTYPES; }
-int dtype_base(int dtype) { return dtype_is_ref(dtype) ? dtype - DT_REF : dtype; }
 int dtype_ref(int dtype) { return dtype_is_ref(dtype) ? dtype : dtype + DT_REF; }
 bool dtype_is_valid(int dtype) { return info_of(dtype) != NULL; }
 

@@ -59,8 +59,8 @@ const char *dtype_enum_name(int dtype);
 int dtype_from_name(Str name);
 /* Whether it is a known type, reference or not. */
 bool dtype_is_valid(int dtype);
-bool dtype_is_ref(int dtype);
-int dtype_base(int dtype);
+static inline bool dtype_is_ref(int dtype) { return dtype > DT_REF && dtype < DT_REF + NUM_DTYPES; }
+static inline int dtype_base(int dtype) { return dtype_is_ref(dtype) ? dtype - DT_REF : dtype; }
 int dtype_ref(int dtype);
 /* Bytes per element: 4 for DT_FLOAT; sizeof(TString) for DT_STRING, the size of a pointer for DT_RESOURCE and
  * DT_VARIANT; 0 for DT_INVALID. */

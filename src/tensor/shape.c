@@ -42,13 +42,20 @@ static const char *proto_text(const TensorShapeProto *proto, char text[SHAPE_TEX
   return text;
 }
 
+/* WebAssembly has no product of 128 bits, so small numbers are multiplied without one. */
+static bool multiply(int64_t *elements, int64_t dim) {
+  if (*elements > INT32_MAX || dim > INT32_MAX) return !__builtin_mul_overflow(*elements, dim, elements);
+  *elements *= dim;
+  return true;
+}
+
 bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (rank < 0 || rank > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   int64_t elements = 1;
   for (int i = 0; i < rank; i++) {
     if (dims[i] < 0) return status_invalid(status, "Dimension %" PRId64 " must be >= 0", dims[i]);
-    if (__builtin_mul_overflow(elements, dims[i], &elements)) {
+    if (!multiply(&elements, dims[i])) {
       return status_invalid(status, "Shape %s would have more than 2**63 - 1 elements",
                             dims_text(rank, dims, text));
     }
@@ -70,28 +77,17 @@ bool shape_copy(Shape *to, const Shape *from, Status *status) {
   if (to == from) return true;
   if (from->rank <= SHAPE_INLINE_RANK) {
     shape_clear(to);
-    to->rank = from->rank;
-    for (int i = 0; i < from->rank; i++) to->storage.inline_dims[i] = from->storage.inline_dims[i];
+    shape_copy_fields(to, from);
     return true;
   }
   return shape_set(to, from->rank, shape_dims(from), status);
 }
 
-void shape_clear(Shape *shape) {
-  if (shape->rank > SHAPE_INLINE_RANK) mem_free(shape->storage.heap_dims);
-  shape->rank = 0;
-}
+void shape_free_dims(Shape *shape) { mem_free(shape->storage.heap_dims); }
 
 bool shape_equal(const Shape *a, const Shape *b) {
   if (a->rank != b->rank) return false;
   return a->rank == 0 || memcmp(shape_dims(a), shape_dims(b), (size_t)a->rank * sizeof(int64_t)) == 0;
-}
-
-int64_t shape_num_elements(const Shape *shape) {
-  int64_t elements = 1;
-  const int64_t *dims = shape_dims(shape);
-  for (int i = 0; i < shape->rank; i++) elements *= dims[i];
-  return elements;
 }
 
 void shape_print(const Shape *shape, StrBuf *out) {
@@ -117,7 +113,7 @@ bool shape_check_proto(const TensorShapeProto *proto, int64_t *num_elements, Sta
     for (size_t i = 0; i < proto->n_dim; i++) {
       if (proto->dim[i]->size < 0)
         return status_invalid(status, "Shape %s is not fully defined", proto_text(proto, text));
-      if (__builtin_mul_overflow(elements, proto->dim[i]->size, &elements)) {
+      if (!multiply(&elements, proto->dim[i]->size)) {
         return status_invalid(status, "Shape %s is too large (more than 2**63 - 1 entries)",
                               proto_text(proto, text));
       }

@@ -27,10 +27,30 @@ static inline int64_t shape_dim(const Shape *shape, int i) { return shape_dims(s
  * INVALID_ARGUMENT in TensorFlow's words. */
 MUST_CHECK bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status);
 MUST_CHECK bool shape_copy(Shape *to, const Shape *from, Status *status);
-void shape_clear(Shape *shape);
+void shape_free_dims(Shape *shape); /* of a shape with dimensions on the heap */
+/* Copies the fields; both shapes then own the dimensions on the heap. One by one, because a compiler for
+ * WebAssembly makes a call of the engine from the assignment of a struct. */
+static inline void shape_copy_fields(Shape *to, const Shape *from) {
+  to->rank = from->rank;
+  if (from->rank == 0) return;
+  int64_t *dims = to->storage.inline_dims;
+  const int64_t *old = from->storage.inline_dims;
+  dims[0] = old[0], dims[1] = old[1], dims[2] = old[2], dims[3] = old[3];
+  dims[4] = old[4], dims[5] = old[5], dims[6] = old[6], dims[7] = old[7];
+}
+/* Makes it a scalar's. */
+static inline void shape_clear(Shape *shape) {
+  if (shape->rank > SHAPE_INLINE_RANK) shape_free_dims(shape);
+  shape->rank = 0;
+}
 bool shape_equal(const Shape *a, const Shape *b);
 /* 1 for a scalar. Cannot overflow, because shape_set has checked it. */
-int64_t shape_num_elements(const Shape *shape);
+static inline int64_t shape_num_elements(const Shape *shape) {
+  int64_t elements = 1;
+  const int64_t *dims = shape_dims(shape);
+  for (int i = 0; i < shape->rank; i++) elements *= dims[i];
+  return elements;
+}
 /* "[2,3]", "[]". */
 void shape_print(const Shape *shape, StrBuf *out);
 /* The same into a caller's array, truncated at its size; returns `text`, for error messages. */

@@ -36,7 +36,10 @@ static bool byte_size(DataType dtype, const Shape *shape, int64_t *bytes, Status
   if (!dtype_is_valid(dtype) || dtype_is_ref(dtype)) {
     return status_invalid(status, "Tensor cannot have dtype %d", (int)dtype);
   }
-  if (__builtin_mul_overflow(shape_num_elements(shape), (int64_t)dtype_size(dtype), bytes)) {
+  int64_t count = shape_num_elements(shape), size = (int64_t)dtype_size(dtype);
+  if (count < INT32_MAX) { /* without a product of 128 bits, which is a call in WebAssembly */
+    *bytes = count * size;
+  } else if (__builtin_mul_overflow(count, size, bytes)) {
     char text[SHAPE_TEXT_CAPACITY];
     return status_invalid(status, "Tensor with shape %s and type %s has more than 2**63 - 1 bytes",
                           shape_text(shape, text), dtype_name(dtype));
@@ -44,24 +47,32 @@ static bool byte_size(DataType dtype, const Shape *shape, int64_t *bytes, Status
   return true;
 }
 
+/* Replaces the contents of a tensor, and consumes the reference to the buffer, on errors too. `shape` may be
+ * the tensor's own. */
+static bool replace(Tensor *tensor, DataType dtype, const Shape *shape, Buffer *buffer, void *data,
+                    Status *status) {
+  if (!shape_copy(&tensor->shape, shape, status)) {
+    buffer_unref(buffer);
+    return false;
+  }
+  buffer_unref(tensor->buffer);
+  tensor->dtype = dtype;
+  tensor->buffer = buffer;
+  tensor->data = data;
+  return true;
+}
+
 bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferPool *pool, Status *status) {
   int64_t bytes;
   TRY(byte_size(dtype, shape, &bytes, status));
-  Tensor result = {.dtype = dtype};
-  TRY(shape_copy(&result.shape, shape, status));
-  result.buffer = buffer_new(pool, bytes);
-  if (!result.buffer) {
-    shape_clear(&result.shape);
-    return out_of_memory(dtype, shape, status);
-  }
-  result.data = result.buffer->data;
+  Buffer *buffer = buffer_new(pool, bytes);
+  if (!buffer) return out_of_memory(dtype, shape, status);
   if (!dtype_is_pod(dtype)) {
-    memset(result.data, 0, (size_t)bytes);
-    buffer_own_elements(result.buffer, tensor_num_elements(&result),
+    memset(buffer->data, 0, (size_t)bytes);
+    buffer_own_elements(buffer, shape_num_elements(shape),
                         dtype == DT_STRING ? destroy_strings : destroy_objects);
   }
-  tensor_move(tensor, &result);
-  return true;
+  return replace(tensor, dtype, shape, buffer, buffer->data, status);
 }
 
 bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims, BufferPool *pool,
@@ -118,7 +129,8 @@ done:
 
 bool tensor_assign(Tensor *to, const Tensor *from, Status *status) {
   if (to == from) return true;
-  return tensor_reshape(to, from, &from->shape, status);
+  if (from->buffer) buffer_ref(from->buffer);
+  return replace(to, from->dtype, &from->shape, from->buffer, from->data, status);
 }
 
 bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *status) {
@@ -128,11 +140,8 @@ bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shape, Status *
                           " values, but the requested shape has %" PRId64,
                           tensor_num_elements(from), shape_num_elements(shape));
   }
-  Tensor result = {.dtype = from->dtype, .buffer = from->buffer, .data = from->data};
-  TRY(shape_copy(&result.shape, shape, status));
-  if (result.buffer) buffer_ref(result.buffer);
-  tensor_move(to, &result);
-  return true;
+  if (from->buffer) buffer_ref(from->buffer);
+  return replace(to, from->dtype, shape, from->buffer, from->data, status);
 }
 
 bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *status) {
@@ -162,26 +171,14 @@ bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *statu
   return true;
 }
 
-/* Makes it an empty tensor. Leaves the unused dimensions of a scalar as they are, because steps clear many
- * tensors. */
-static void forget(Tensor *tensor) {
-  tensor->dtype = DT_INVALID;
-  tensor->buffer = NULL;
-  tensor->data = NULL;
-}
-
-void tensor_clear(Tensor *tensor) {
-  buffer_unref(tensor->buffer);
-  shape_clear(&tensor->shape);
-  forget(tensor);
-}
-
 void tensor_move(Tensor *to, Tensor *from) {
   if (to == from) return;
   tensor_clear(to);
-  *to = *from;
-  from->shape.rank = 0;
-  forget(from);
+  shape_copy_fields(&to->shape, &from->shape);
+  to->dtype = from->dtype;
+  to->buffer = from->buffer;
+  to->data = from->data;
+  tensor_forget(from);
 }
 
 int64_t tensor_bytes(const Tensor *tensor) {

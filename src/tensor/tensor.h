@@ -52,7 +52,19 @@ MUST_CHECK bool tensor_reshape(Tensor *to, const Tensor *from, const Shape *shap
 /* Copies the elements: numbers, and strings except for the bytes of counted owners (tstring_copy); objects
  * are shared. */
 MUST_CHECK bool tensor_copy(Tensor *to, const Tensor *from, BufferPool *pool, Status *status);
-void tensor_clear(Tensor *tensor);
+/* Makes it an empty tensor without dropping its contents, which were moved away. Leaves unused dimensions as
+ * they are, because steps clear many tensors. */
+static inline void tensor_forget(Tensor *tensor) {
+  tensor->dtype = DT_INVALID;
+  tensor->shape.rank = 0;
+  tensor->buffer = NULL;
+  tensor->data = NULL;
+}
+static inline void tensor_clear(Tensor *tensor) {
+  buffer_unref(tensor->buffer);
+  shape_clear(&tensor->shape);
+  tensor_forget(tensor);
+}
 /* Moves the contents of `from` to `to`; `from` is empty afterwards. */
 void tensor_move(Tensor *to, Tensor *from);
 

@@ -175,17 +175,31 @@ static bool may_forward(const KernelContext *context, int input) {
   return context->last_use && context->last_use[input] && buffer_is_unshared(context->inputs[input]->buffer);
 }
 
+/* --- equal shapes --- */
+
+static void run_flat(void *arg, int64_t begin, int64_t end) {
+  const BroadcastJob *job = arg;
+  int64_t in = begin * job->in_size;
+  job->loop(job->a + in, job->b + in, job->out + begin * job->out_size, end - begin, BROADCAST_NONE);
+}
+
+static bool binary_flat(KernelContext *context, BinaryLoop *loop, int64_t in_size, int64_t out_size,
+                        Status *status) {
+  const Tensor *a = context->inputs[0], *b = context->inputs[1];
+  Tensor *out;
+  TRY(kernel_forward_or_allocate(context, may_forward(context, 0) ? 0 : 1, 0, &a->shape, &out, status));
+  BroadcastJob job = {NULL, a->data, b->data, out->data, in_size, out_size, loop};
+  parallel_work(context->parallel, tensor_num_elements(out), 1, run_flat, &job);
+  return true;
+}
+
+/* --- kernels --- */
+
 bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status) {
   const Tensor *a = context->inputs[0], *b = context->inputs[1];
   int64_t in_size = (int64_t)dtype_size(a->dtype), out_size = (int64_t)dtype_size(context->output_types[0]);
   Tensor *out;
-  if (shape_equal(&a->shape, &b->shape)) {
-    TRY(kernel_forward_or_allocate(context, may_forward(context, 0) ? 0 : 1, 0, &a->shape, &out, status));
-    Broadcast flat = {.rank = 1, .elements = tensor_num_elements(out), .stride_a = {1}, .stride_b = {1}};
-    flat.dims[0] = flat.elements;
-    broadcast_run(context->parallel, &flat, a->data, b->data, out->data, in_size, out_size, loop);
-    return true;
-  }
+  if (shape_equal(&a->shape, &b->shape)) return binary_flat(context, loop, in_size, out_size, status);
   Shape shape = {0};
   bool ok = broadcast_shapes(&a->shape, &b->shape, &shape, status);
   /* A repeated operand is read several times, so only one with as many elements as the output may be
