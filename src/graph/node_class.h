@@ -73,6 +73,8 @@ static inline bool node_is_partitioned_call(const Node *node) {
 static inline bool node_is_symbolic_gradient(const Node *node) {
   return node->node_class == NODE_SYMBOLIC_GRADIENT;
 }
+/* If, StatelessIf. */
+static inline bool node_is_if(const Node *node) { return node->node_class == NODE_IF; }
 static inline bool node_is_while(const Node *node) { return node->node_class == NODE_WHILE; }
 
 #endif

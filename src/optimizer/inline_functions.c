@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "graph/node_builder.h"
+#include "optimizer/lower_control_flow.h"
 #include "optimizer/optimizer_internal.h"
 
 static const char kPrefix[] = "Func/";
@@ -437,13 +438,22 @@ ExpandOptions expand_options_default(void) {
   return options;
 }
 
+static bool lower(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
+                  LoweringBudget *budget, bool *changed, Status *status) {
+  bool lowered;
+  TRY(graph_lower_control_flow(graph, node, source, options->max_nodes, budget, &lowered, status));
+  *changed |= lowered;
+  return true;
+}
+
 /* Inlines one call if possible. */
 static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
-                   bool *changed, Status *status) {
+                   LoweringBudget *budget, bool *changed, Status *status) {
   const char *name;
   const AttrEntry *const *attrs;
   int num_attrs;
-  if (!node_function_call(node, &name, &attrs, &num_attrs)) return true;
+  if (!node_function_call(node, &name, &attrs, &num_attrs))
+    return !options->lower_control_flow || lower(graph, node, source, options, budget, changed, status);
   const FunctionBody *body = NULL;
   Status ignored;
   status_init(&ignored);
@@ -471,16 +481,20 @@ static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, c
 
 bool graph_expand_inline_functions(Graph *graph, const FunctionBodySource *source,
                                    const ExpandOptions *options, bool *changed, Status *status) {
+  LoweringBudget budget = {0};
   int64_t begin = SINK_ID + 1;
+  bool ok = true;
   *changed = false;
-  for (int round = 0; round < options->max_rounds; round++) {
+  for (int round = 0; ok && round < options->max_rounds; round++) {
     int64_t end = graph_num_node_ids(graph);
-    for (int64_t id = begin; id < end; id++) {
+    for (int64_t id = begin; ok && id < end; id++) {
       Node *node = graph_node(graph, id);
-      if (node && !kept(options->keep, node)) TRY(expand(graph, node, source, options, changed, status));
+      if (!node || kept(options->keep, node)) continue;
+      ok = expand(graph, node, source, options, &budget, changed, status);
     }
     if (graph_num_node_ids(graph) == end) break;
     begin = end; /* calls that could not be inlined are not tried again */
   }
-  return true;
+  lowering_budget_free(&budget);
+  return ok;
 }

@@ -55,6 +55,8 @@ typedef struct FunctionBodySource {
   /* Called for every node that is added for a call. The call was removed from the graph, but its id, name and
    * NodeDef can be read. May be NULL. */
   void (*inlined)(void *owner, const Node *caller, Node *added);
+  /* The same for every node that replaces a While or an If (optimizer/lower_control_flow.h). May be NULL. */
+  void (*lowered)(void *owner, const Node *replaced, Node *added);
   void *owner;
 } FunctionBodySource;
 
@@ -64,6 +66,7 @@ typedef struct ExpandOptions {
   int max_rounds;             /* calls inside of bodies are inlined in the next round */
   int64_t max_nodes;          /* the limit for the graph */
   const NodeSet *keep;        /* calls that must stay; may be NULL */
+  bool lower_control_flow; /* also replaces While and If, so that the calls of their functions are inlined */
 } ExpandOptions;
 
 /* TensorFlow's: one round, placed on a single device; partitioned calls use the function's control

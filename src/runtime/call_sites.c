@@ -18,16 +18,22 @@ static const char *callers_of(CallSites *sites, const Node *caller) {
   return sites->callers;
 }
 
-void call_sites_note(CallSites *sites, const Node *caller, const Node *added) {
+static void note(CallSites *sites, const Node *added, const char *name, const char *callers) {
   Status ignored;
   status_init(&ignored);
   CallSite *site = arena_alloc(sites->arena, sizeof *site);
-  if (site) {
-    site->node = arena_strdup(sites->arena, name_in_function(caller, added));
-    site->callers = callers_of(sites, caller);
-  }
-  if (!site || !site->node || !site->callers || !string_map_set(&sites->nodes, added->name, site, &ignored))
+  if (site) *site = (CallSite){arena_strdup(sites->arena, name), callers};
+  if (!site || !site->node || !callers || !string_map_set(&sites->nodes, added->name, site, &ignored))
     sites->failed = true;
+}
+
+void call_sites_note(CallSites *sites, const Node *caller, const Node *added) {
+  note(sites, added, name_in_function(caller, added), callers_of(sites, caller));
+}
+
+void call_sites_note_lowered(CallSites *sites, const Node *replaced, const Node *added) {
+  const CallSite *site = call_sites_find(sites, replaced->name);
+  note(sites, added, site ? site->node : replaced->name, site ? site->callers : "");
 }
 
 const CallSite *call_sites_find(const CallSites *sites, const char *node) {

@@ -21,6 +21,8 @@ typedef struct CallSites {
 
 /* The callback for FunctionBodySource.inlined: `added` was added for `caller`. */
 void call_sites_note(CallSites *sites, const Node *caller, const Node *added);
+/* The callback for FunctionBodySource.lowered: errors of `added`, and of what it calls, name `replaced`. */
+void call_sites_note_lowered(CallSites *sites, const Node *replaced, const Node *added);
 /* NULL for a node that no call added, and when `sites` is NULL. */
 const CallSite *call_sites_find(const CallSites *sites, const char *node);
 void call_sites_free(CallSites *sites);

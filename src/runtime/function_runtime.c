@@ -187,6 +187,11 @@ static void note_inlined(void *owner, const Node *caller, Node *added) {
   if (runtime->sites) call_sites_note(runtime->sites, caller, added);
 }
 
+static void note_lowered(void *owner, const Node *replaced, Node *added) {
+  const FunctionRuntime *runtime = owner;
+  if (runtime->sites) call_sites_note_lowered(runtime->sites, replaced, added);
+}
+
 static ExpandOptions expand_options(void) {
   ExpandOptions options = expand_options_default();
   options.native.as_one_step = options.multi_device.as_one_step = true;
@@ -234,6 +239,7 @@ static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena 
   TRY(keep_control_rets(body, scratch, &keep, status));
   expand.keep = &keep;
   expand.max_rounds = INLINE_MAX_DEPTH;
+  expand.lower_control_flow = true;
   expand.max_nodes = INLINE_MAX_NODES + graph_num_nodes(body->graph);
   TRY(graph_expand_inline_functions(body->graph, &runtime->bodies, &expand, &changed, status));
   OptimizerOptions passes = optimizer_options_all(NULL);
@@ -416,7 +422,10 @@ FunctionRuntime *function_runtime_new(Graph *library, const ProgramEnvironment *
   }
   runtime->library = library;
   runtime->environment = *environment;
-  runtime->bodies = (FunctionBodySource){.body = find_body, .inlined = note_inlined, .owner = runtime};
+  runtime->bodies = (FunctionBodySource){.body = find_body,
+                                         .inlined = note_inlined,
+                                         .lowered = note_lowered,
+                                         .owner = runtime};
   runtime->inlines = true;
   runtime->caller = (FunctionCaller){runtime, instantiate_for_kernel, call, abandon};
   return runtime;

@@ -45,6 +45,27 @@ bool output_shapes_attr(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* --- ToBool --- */
+
+static bool to_bool_kernel(KernelContext *context, Status *status) {
+  Tensor *out;
+  bool truth = false;
+  TRY(tensor_to_bool(context->inputs[0], &truth, status));
+  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
+  *tensor_bool(out) = truth;
+  return true;
+}
+
+const OpRegistration kOpToBool = {
+    .name = "ToBool",
+    .inputs = {"input: T"},
+    .outputs = {"output: bool"},
+    .attrs = {"T: type"},
+    .shape = shape_scalar_output,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, to_bool_kernel}},
+};
+
 /* --- If --- */
 
 typedef struct IfState {
