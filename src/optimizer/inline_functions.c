@@ -4,7 +4,6 @@
 
 #include "base/alloc.h"
 #include "graph/node_builder.h"
-#include "optimizer/lower_control_flow.h"
 #include "optimizer/optimizer_internal.h"
 
 static const char kPrefix[] = "Func/";
@@ -22,6 +21,7 @@ typedef struct Inliner {
   Node **copies;       /* per node id of the body; for arguments and results: their Identity nodes */
   Node **outputs;      /* per result of the body */
   Node *input_control; /* NULL: the call has nothing to wait for */
+  Node *anchor;        /* what nodes of the body without inputs wait for; may be NULL */
   Node *output_control;
 } Inliner;
 
@@ -136,7 +136,9 @@ static bool add_inputs(Inliner *in) {
     TRY(add_identity(in, "input", device_of(edge->src), edge->src, edge->src_output, &input));
     if (in->input_control) TRY(add_control(in, in->input_control, input));
     in->copies[in->body->arg_nodes[i]->id] = input;
+    if (in->options->in_loop) in->anchor = input;
   }
+  if (in->input_control) in->anchor = in->input_control;
   return true;
 }
 
@@ -197,7 +199,7 @@ static bool copy_node(Inliner *in, const Node *node, Node **copy) {
   TRY(graph_add_node(in->graph, def, copy, in->status));
   if (in->options->placer == INLINE_PLACER_DEFAULT && node->assigned_device != 0)
     TRY(graph_set_assigned_device(in->graph, *copy, node_assigned_device(node), in->status));
-  if (in->input_control && waits_for_call(node)) TRY(add_control(in, in->input_control, *copy));
+  if (in->anchor && waits_for_call(node)) TRY(add_control(in, in->anchor, *copy));
   return true;
 }
 
@@ -425,76 +427,5 @@ bool graph_inline_function_body(Graph *graph, Node *caller, const FunctionBody *
   if (!in.arena) return oom(&in);
   bool ok = inline_body(&in, source);
   arena_free(in.arena);
-  return ok;
-}
-
-/* --- all calls --- */
-
-ExpandOptions expand_options_default(void) {
-  ExpandOptions options = {.max_rounds = 1, .max_nodes = (int64_t)1 << 22};
-  options.native.placer = INLINE_PLACER_SINGLE_DEVICE;
-  options.multi_device.placer = INLINE_PLACER_DEFAULT;
-  options.multi_device.output_control_src = OUTPUT_CONTROL_CONTROL_OUTPUTS;
-  return options;
-}
-
-static bool lower(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
-                  LoweringBudget *budget, bool *changed, Status *status) {
-  bool lowered;
-  TRY(graph_lower_control_flow(graph, node, source, options->max_nodes, budget, &lowered, status));
-  *changed |= lowered;
-  return true;
-}
-
-/* Inlines one call if possible. */
-static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, const ExpandOptions *options,
-                   LoweringBudget *budget, bool *changed, Status *status) {
-  const char *name;
-  const AttrEntry *const *attrs;
-  int num_attrs;
-  if (!node_function_call(node, &name, &attrs, &num_attrs))
-    return !options->lower_control_flow || lower(graph, node, source, options, budget, changed, status);
-  const FunctionBody *body = NULL;
-  Status ignored;
-  status_init(&ignored);
-  if (!source->body(source->owner, name, attrs, num_attrs, &body, &ignored)) {
-    if (ignored.code == CODE_RESOURCE_EXHAUSTED)
-      return status_set(status, CODE_RESOURCE_EXHAUSTED, "%s", ignored.message);
-    return true;
-  }
-  const InlineOptions *how = node_is_partitioned_call(node) ? &options->multi_device : &options->native;
-  if (!inline_validate(node, body, how, &ignored)) return true;
-  bool effects = false;
-  if (how->as_one_step) TRY(node_has_effects(node, &effects, status));
-  if (effects) return true;
-  int64_t count = graph_num_nodes(graph) + graph_num_nodes(body->graph);
-  if (count > options->max_nodes) {
-    return status_set(status, CODE_RESOURCE_EXHAUSTED,
-                      "Inlining function %s, called by {{node %s}}, would make a graph of more than %lld "
-                      "nodes",
-                      body->name, node->name, (long long)options->max_nodes);
-  }
-  TRY(graph_inline_function_body(graph, node, body, how, source, status));
-  *changed = true;
-  return true;
-}
-
-bool graph_expand_inline_functions(Graph *graph, const FunctionBodySource *source,
-                                   const ExpandOptions *options, bool *changed, Status *status) {
-  LoweringBudget budget = {0};
-  int64_t begin = SINK_ID + 1;
-  bool ok = true;
-  *changed = false;
-  for (int round = 0; ok && round < options->max_rounds; round++) {
-    int64_t end = graph_num_node_ids(graph);
-    for (int64_t id = begin; ok && id < end; id++) {
-      Node *node = graph_node(graph, id);
-      if (!node || kept(options->keep, node)) continue;
-      ok = expand(graph, node, source, options, &budget, changed, status);
-    }
-    if (graph_num_node_ids(graph) == end) break;
-    begin = end; /* calls that could not be inlined are not tried again */
-  }
-  lowering_budget_free(&budget);
   return ok;
 }

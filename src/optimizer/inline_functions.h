@@ -43,6 +43,9 @@ typedef struct InlineOptions {
    * are not inlined, every result waits for all inputs and for the function's control results, and the call's
    * control outputs wait for all results. TensorFlow's inlining guarantees less. */
   bool as_one_step;
+  /* The call is in a loop, so nodes of the body without inputs wait for an input of the call: that puts them
+   * into the loop. */
+  bool in_loop;
   bool share_attrs; /* the bodies live as long as the graph, so their attr values are shared */
 } InlineOptions;
 

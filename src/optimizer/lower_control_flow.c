@@ -60,8 +60,7 @@ static bool add_call(const Lowering *l, const char *attr, const FunctionBody *bo
   begin_node(l, &b, "PartitionedCall", attr);
   node_builder_types(&b, "Tin", body->arg_types, body->num_args);
   node_builder_types(&b, "Tout", body->ret_types, body->num_rets);
-  node_builder_attr(&b, "f",
-                    attr_value_func(node_builder_arena(&b), function->func->name, function->func));
+  node_builder_attr(&b, "f", attr_value_func(node_builder_arena(&b), function->func->name, function->func));
   node_builder_attr(&b, "config", attr_value_string(node_builder_arena(&b), "", 0));
   node_builder_attr(&b, "config_proto", attr_value_string(node_builder_arena(&b), "", 0));
   node_builder_attr(&b, "executor_type", attr_value_string(node_builder_arena(&b), "", 0));
@@ -314,8 +313,8 @@ static bool prepare_while(const Lowering *l, WhileParts *w, bool *fits) {
 static bool prepare_if(const Lowering *l, const FunctionBody *branches[2], bool *fits) {
   TRY(find_body(l, "else_branch", &branches[0]));
   TRY(find_body(l, "then_branch", &branches[1]));
-  *fits = branches[0] && branches[1] && l->node->num_outputs > 0 && has_types(l->node, 1, branches[0], true) &&
-          has_types(l->node, 1, branches[1], true);
+  *fits = branches[0] && branches[1] && l->node->num_outputs > 0 &&
+          has_types(l->node, 1, branches[0], true) && has_types(l->node, 1, branches[1], true);
   return true;
 }
 
@@ -349,8 +348,7 @@ static bool add_size_of_node(const Graph *graph, StringMap *sizes, const NodeDef
   ++*size;
   if (graph_find_function(graph, def->op)) TRY(size_of_function(graph, sizes, def->op, depth, size, status));
   for (size_t i = 0; i < def->n_attr; i++) {
-    if (def->attr[i]->value)
-      TRY(add_size_of_value(graph, sizes, def->attr[i]->value, depth, size, status));
+    if (def->attr[i]->value) TRY(add_size_of_value(graph, sizes, def->attr[i]->value, depth, size, status));
   }
   return true;
 }

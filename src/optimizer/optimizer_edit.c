@@ -16,6 +16,28 @@ bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *c
   return true;
 }
 
+/* --- frames --- */
+
+static bool has_enter(const Graph *graph) {
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (node && node_is_enter(node)) return true;
+  }
+  return false;
+}
+
+bool optimizer_frames(Graph *graph, Arena *arena, ControlFlowInfo **frames, Status *status) {
+  Status misfit;
+  status_init(&misfit);
+  *frames = NULL;
+  if (!has_enter(graph)) return true;
+  TRY(graph_fixup_source_and_sink_edges(graph, NULL, status));
+  if (graph_control_flow(graph, arena, frames, NULL, NULL, &misfit)) return true;
+  *frames = NULL;
+  return misfit.code != CODE_RESOURCE_EXHAUSTED ||
+         status_set(status, CODE_RESOURCE_EXHAUSTED, "%s", misfit.message);
+}
+
 /* --- adding --- */
 
 bool optimizer_add_no_op(Graph *graph, const char *name, const char *device, Node **node, Status *status) {

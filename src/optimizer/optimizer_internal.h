@@ -2,6 +2,7 @@
 #ifndef TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 #define TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 
+#include "graph/graph_walk.h"
 #include "graph/node_class.h"
 
 static inline bool kept(const NodeSet *keep, const Node *node) { return keep && node_set_has(keep, node); }
@@ -10,6 +11,10 @@ static inline bool kept(const NodeSet *keep, const Node *node) { return keep && 
  * without nodes that are not reachable from source. */
 MUST_CHECK bool optimizer_order(const Graph *graph, Arena *arena, Node ***order, int64_t *count,
                                 Status *status);
+
+/* The frames of all nodes, by id; NULL when the graph has no Enter, or frames that do not fit together, which
+ * is an error when it is compiled. Adds edges from source. */
+MUST_CHECK bool optimizer_frames(Graph *graph, Arena *arena, ControlFlowInfo **frames, Status *status);
 
 /* A node without inputs, named `name` (in the graph's arena), on a device (copied). */
 MUST_CHECK bool optimizer_add_no_op(Graph *graph, const char *name, const char *device, Node **node,

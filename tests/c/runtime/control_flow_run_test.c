@@ -160,6 +160,40 @@ TEST(frames_that_do_not_fit_are_refused) {
         "has inputs from different frames");
 }
 
+/* The constant of the function runs in the frame of the call, also where it feeds a loop inside. */
+TEST(functions_are_called_inside_of_loops) {
+  static const char kFunctions[] =
+      "More(x:int32) -> (y:int32) {\n"
+      "  two = Const[dtype=int32, value=2]()\n"
+      "  y = Add[T=int32](x, two:output:0)\n"
+      "  return y = y:z:0\n"
+      "}\n"
+      "Three(x:int32) -> (y:int32) {\n"
+      "  three = Const[dtype=int32, value=3]()\n"
+      "  e = Enter[T=int32, frame_name=\"inner\"](three:output:0)\n"
+      "  z = Exit[T=int32](e:output:0)\n"
+      "  y = Add[T=int32](x, z:output:0)\n"
+      "  return y = y:z:0\n"
+      "}\n";
+  static const char *const kCalled[] = {"More", "Three"};
+  for (int i = 0; i < 2; i++) {
+    Fixture f;
+    StrBuf lines = {0};
+    strbuf_printf(&lines,
+                  NUMBERS
+                  "e Enter zero ; T=DT_INT32 frame_name='f'\nm Merge e n ; T=DT_INT32 N=2\n"
+                  "le Enter five ; T=DT_INT32 frame_name='f' is_constant=true\nl Less m le ; T=DT_INT32\n"
+                  "c LoopCond l\ns Switch m c ; T=DT_INT32\na %s s:1\nn NextIteration a ; T=DT_INT32\n"
+                  "x Exit s ; T=DT_INT32\n",
+                  kCalled[i]);
+    if (begin(&f) && define(f.graph, kFunctions) &&
+        CHECK_OK(import_lines(f.graph, strbuf_text(&lines), &f.status), f.status))
+      check_int(&f, "x", 6); /* by twos and by threes */
+    end(&f);
+    strbuf_free(&lines);
+  }
+}
+
 TEST(an_exit_without_a_loop_is_refused) {
   fails(NUMBERS "x Exit three ; T=DT_INT32\n", "x", CODE_INVALID_ARGUMENT,
         "Invalid Exit op: Cannot find a corresponding Enter op.");
