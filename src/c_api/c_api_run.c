@@ -89,13 +89,20 @@ bool begin_session_step(TF_Session *session, const SessionRunOptions *options, c
   return ok;
 }
 
+enum { TO_THE_END = -1 }; /* as a slice: also while the step is blocked */
+
+static RunState run_slice(SessionStep *step, int64_t slice_ms, Tensor *values, Status *status) {
+  if (slice_ms != TO_THE_END) return session_advance(step, slice_ms, values, status);
+  return session_finish(step, values, status) ? RUN_DONE : RUN_FAILED;
+}
+
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status) {
   RunArrays arrays;
   RunState state = RUN_FAILED;
   for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
   if (make_room(&arrays, 0, noutputs, 0, status)) {
-    state = session_advance(step, slice_ms, arrays.fetch_values, status);
+    state = run_slice(step, slice_ms, arrays.fetch_values, status);
     if (state == RUN_DONE && !give_results(arrays.fetch_values, output_values, noutputs, status))
       state = RUN_FAILED;
   } else {
@@ -139,7 +146,7 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
   SessionStep *step;
   reported(begin_session_step(session, &options, inputs, input_values, ninputs, outputs, noutputs,
                               target_opers, ntargets, &step, &status->status) &&
-           advance_session_step(step, 0, output_values, noutputs, &status->status) == RUN_DONE);
+           advance_session_step(step, TO_THE_END, output_values, noutputs, &status->status) == RUN_DONE);
   if (run_metadata) give_metadata(run_metadata, &status->status);
 }
 
@@ -189,7 +196,7 @@ void TF_SessionPRun(TF_Session *session, const char *handle, const TF_Output *in
   bool ok = begin_session_piece(session, handle, NULL, inputs, input_values, ninputs, outputs, output_values,
                                 noutputs, &step, &status->status);
   if (ok && step)
-    reported(advance_session_step(step, 0, output_values, noutputs, &status->status) == RUN_DONE);
+    reported(advance_session_step(step, TO_THE_END, output_values, noutputs, &status->status) == RUN_DONE);
 }
 
 void TF_DeletePRunHandle(const char *handle) { mem_free((char *)handle); }

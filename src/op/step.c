@@ -26,7 +26,10 @@ void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled) {
                  .interval = FIRST_INTERVAL};
 }
 
-void step_set_slice(Step *step, int64_t slice_ms) { step->pause_at = after(slice_ms); }
+void step_set_slice(Step *step, int64_t slice_ms) {
+  step->pause_at = after(slice_ms);
+  step->blocked = false;
+}
 
 /* The next reading is after the number of checkpoints that fit into kCheckEvery, estimated from the last
  * ones. The interval at most doubles, because the next kernels may take longer. */
@@ -51,4 +54,10 @@ RunState step_check(Step *step, Status *status) {
     return RUN_FAILED;
   }
   return now >= step->pause_at ? RUN_WAITING : RUN_DONE;
+}
+
+RunState step_block(Step *step, Status *status) {
+  if (step_check(step, status) == RUN_FAILED) return RUN_FAILED;
+  step->blocked = true;
+  return RUN_WAITING;
 }

@@ -31,12 +31,17 @@ typedef struct Step {
   int64_t pause_at;             /* when the step pauses; INT64_MAX: never */
   int64_t checked;              /* when the clock was last read; 0: not yet */
   int32_t countdown, interval;  /* checkpoints until the next reading, and between the last two */
+  bool blocked;                 /* a paused step waits for another step or thread, and not for its slice */
 } Step;
 
 /* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */
 void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled);
 /* The step pauses `slice_ms` from now; 0 or less: never. */
 void step_set_slice(Step *step, int64_t slice_ms);
+
+/* For a kernel that waits for another step or thread: RUN_WAITING marks the step as blocked, and the kernel
+ * pauses (op/kernel.h); it looks again when the step is advanced. RUN_FAILED: as step_checkpoint. */
+RunState step_block(Step *step, Status *status);
 
 /* The part of a checkpoint that reads the clock. */
 RunState step_check(Step *step, Status *status);

@@ -295,6 +295,24 @@ RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_valu
   return state;
 }
 
+bool session_finish(SessionStep *step, Tensor *fetch_values, Status *status) {
+  RunState state = session_advance(step, 0, fetch_values, status);
+#if SYNC_HAS_THREADS
+  while (state == RUN_WAITING) {
+    thread_nap();
+    state = session_advance(step, 0, fetch_values, status);
+  }
+#else
+  if (state == RUN_WAITING) {
+    session_abandon(step);
+    status_set(status, CODE_FAILED_PRECONDITION, "The step waits for another step, and there is one thread");
+  }
+#endif
+  return state == RUN_DONE;
+}
+
+bool session_step_is_blocked(const SessionStep *step) { return step->step.blocked; }
+
 void session_abandon(SessionStep *step) {
   if (!step || !mutex_lock_unless_held(&step->session->mutex)) return;
   Session *session = step->session;
@@ -314,5 +332,5 @@ bool session_run(Session *session, const NodeOutput *feeds, const Tensor *const 
                                    .num_targets = num_targets};
   SessionStep *step;
   return session_begin(session, NULL, &signature, feed_values, &step, status) &&
-         session_advance(step, 0, fetch_values, status) == RUN_DONE;
+         session_finish(step, fetch_values, status);
 }

@@ -64,6 +64,12 @@ MUST_CHECK bool session_begin(Session *session, const SessionRunOptions *options
  * Otherwise the step has been freed; on RUN_DONE `fetch_values` (one per fetch, empty at entry) hold
  * references to the results. CANCELLED when the session was closed since the last call. */
 RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status);
+/* Runs the step to its end; while it is blocked, other threads have to run the step that it waits for.
+ * Without threads FAILED_PRECONDITION. False on failure. */
+MUST_CHECK bool session_finish(SessionStep *step, Tensor *fetch_values, Status *status);
+/* Whether a paused step is blocked (op/step.h): unless another step or thread acts, advancing it runs
+ * nothing. With a slice of 0, session_advance pauses a blocked step, too. */
+bool session_step_is_blocked(const SessionStep *step);
 /* Ends a step and drops its values. Variables keep what the step assigned to them. NULL is fine. */
 void session_abandon(SessionStep *step);
 

@@ -259,6 +259,8 @@ int TF_WasmAdvanceFunctionCall(TF_WasmFunctionCall *call, int slice_ms, TF_Tenso
   return state == RUN_WAITING;
 }
 
+int TF_WasmFunctionCallIsBlocked(const TF_WasmFunctionCall *call) { return call->step.blocked; }
+
 void TF_WasmDeleteFunctionCall(TF_WasmFunctionCall *call) {
   if (!call) return;
   if (call->paused) {

@@ -42,6 +42,8 @@ TF_CAPI_EXPORT extern TF_WasmFunctionCall *TF_WasmNewFunctionCall(TF_WasmFunctio
  * an entry for every result; the caller owns the tensors, which are NULL on error. */
 TF_CAPI_EXPORT extern int TF_WasmAdvanceFunctionCall(TF_WasmFunctionCall *call, int slice_ms,
                                                      TF_Tensor **rets, TF_Status *status);
+/* Whether a paused call waits for another call: until one has run, advancing it runs nothing. */
+TF_CAPI_EXPORT extern int TF_WasmFunctionCallIsBlocked(const TF_WasmFunctionCall *call);
 /* Abandons a paused call. NULL is fine. */
 TF_CAPI_EXPORT extern void TF_WasmDeleteFunctionCall(TF_WasmFunctionCall *call);
 

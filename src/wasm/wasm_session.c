@@ -75,4 +75,8 @@ int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values
          RUN_WAITING;
 }
 
+int TF_WasmStepIsBlocked(const TF_WasmStep *step) {
+  return session_step_is_blocked((const SessionStep *)step);
+}
+
 void TF_WasmAbandonStep(TF_WasmStep *step) { session_abandon(session_step(step)); }

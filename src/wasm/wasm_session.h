@@ -52,6 +52,8 @@ TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);
  * Returns 1 if the step paused again; otherwise the step is freed. */
 TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,
                                             int noutputs, TF_Status *status);
+/* Whether a paused step waits for another step: until one has run, resuming it runs nothing. */
+TF_CAPI_EXPORT extern int TF_WasmStepIsBlocked(const TF_WasmStep *step);
 /* Abandons a paused step. */
 TF_CAPI_EXPORT extern void TF_WasmAbandonStep(TF_WasmStep *step);
 

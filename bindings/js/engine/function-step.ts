@@ -38,6 +38,10 @@ export class FunctionStep extends Step {
     return call.TF_WasmAdvanceFunctionCall(this.#call, sliceMs, results, status);
   }
 
+  protected isBlocked(): boolean {
+    return this.#call !== 0 && this.wasm.call.TF_WasmFunctionCallIsBlocked(this.#call) !== 0;
+  }
+
   protected release(): void {
     this.wasm.call.TF_WasmDeleteFunctionCall(this.#call);
     this.#call = 0;

@@ -44,6 +44,10 @@ export class SessionStep extends Step {
     return this.paused === 0 ? 0 : 1;
   }
 
+  protected isBlocked(): boolean {
+    return this.paused !== 0 && this.wasm.call.TF_WasmStepIsBlocked(this.paused) !== 0;
+  }
+
   protected release(): void {
     if (this.paused !== 0) this.wasm.call.TF_WasmAbandonStep(this.paused);
     this.paused = 0;

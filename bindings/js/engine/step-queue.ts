@@ -1,14 +1,19 @@
 /**
- * StepQueue: steps of a session, or calls of functions that share state. They run in order, and yield to the
- * event loop.
+ * StepQueue: steps of a session, or calls of functions that share state. They yield to the event loop. A step
+ * begins when the steps before it have ended, so that it sees their assignments; a step that is blocked, because
+ * it waits for another step, lets the later ones run.
  */
 import type { Schema } from '../base/arguments.js';
-import { CancelledError, InvalidArgumentError } from '../base/errors.js';
+import { CancelledError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
 import { nextTurn } from '../base/event-loop.js';
 import type { Step } from './step.js';
 
 /** The maximum time for which a step blocks the event loop, in milliseconds. */
 const SLICE_MS = 10;
+/** The time until blocked steps are tried again. */
+const BLOCKED_MS = 4;
+const NOTHING_ELSE_RUNS =
+  'the step waits for another step, and none is under way: use `run`, which lets later steps begin';
 
 export interface StepOptions {
   /**
@@ -36,63 +41,115 @@ export function checkSignal({ signal }: StepOptions): void {
   if (signal?.aborted) throw new CancelledError('the run was aborted before it started');
 }
 
+interface Entry {
+  readonly step: Step;
+  /** The error that ends the step before its next slice, if there is one. */
+  readonly refusal: () => Error | undefined;
+  ended?: () => void;
+}
+
 export class StepQueue {
-  /** The step that is running or between two slices. */
-  #underWay: Step | undefined;
-  /** Fulfilled when the last queued step has ended; undefined when the queue is empty. */
-  #last: Promise<void> | undefined;
+  /** The steps that have not ended, in the order of the calls. */
+  readonly #entries: Entry[] = [];
+  #takesTurns = false;
+  /** Ends the pause while all steps are blocked. */
+  #wake: (() => void) | undefined;
 
   /**
-   * Runs the step when the steps before it have ended, and returns its `answer`. `refused` is called before
-   * each slice; the step ends if it returns an error. The signal of the options ends the step, too.
+   * Runs the step when the steps before it have ended or are blocked, and returns its `answer`. A short step has
+   * ended when this returns. `refused` is called before each slice; the step ends if it returns an error. The
+   * signal of the options ends the step, too.
    */
-  run<T>(step: Step, answer: () => T, { signal }: StepOptions, refused: () => Error | undefined): Promise<T> {
-    const refusal = (): Error | undefined =>
-      signal?.aborted ? new CancelledError('the run was aborted') : refused();
-    const before = this.#last;
-    const run = before
-      ? before.then(() => this.runInSlices(step, answer, refusal))
-      : this.runInSlices(step, answer, refusal);
-    if (before || this.#underWay) this.queueBehind(run);
-    return run;
+  async run<T>(
+    step: Step,
+    answer: () => T,
+    { signal }: StepOptions,
+    refused: () => Error | undefined,
+  ): Promise<T> {
+    const refusal = () => (signal?.aborted ? new CancelledError('the run was aborted') : refused());
+    const entry: Entry = { step, refusal };
+    const isNext = this.#entries.every((other) => other.step.blocked);
+    this.#entries.push(entry);
+    if (isNext) this.advance(entry, SLICE_MS);
+    this.#wake?.();
+    if (!step.ended)
+      await new Promise<void>((ended) => {
+        entry.ended = ended;
+        if (!this.#takesTurns) void this.takeTurns();
+      });
+    return answer();
   }
 
-  /** Runs the current step to its end. */
+  /** Runs the steps that have begun to their ends; blocked ones stay. */
   finish(): void {
-    this.#underWay?.advance(0);
+    for (const entry of [...this.#entries]) if (entry.step.begun) this.advance(entry, 0);
   }
 
-  /** Ends the running step with an error. */
-  abandon(error: Error): void {
-    this.#underWay?.abandon(error);
-  }
-
-  /** Steps that are queued after this call begin when `run` has ended. */
-  private queueBehind(run: Promise<unknown>): void {
-    const ended: Promise<void> = run.then(
-      () => this.leaveQueue(ended),
-      () => this.leaveQueue(ended),
-    );
-    this.#last = ended;
-  }
-
-  private leaveQueue(ended: Promise<void>): void {
-    if (this.#last === ended) this.#last = undefined;
-  }
-
-  /** A short step has ended when this returns; a longer one yields to the event loop between slices. */
-  private async runInSlices<T>(step: Step, answer: () => T, refusal: () => Error | undefined): Promise<T> {
-    this.#underWay = step;
-    try {
-      for (;;) {
-        const refused = refusal();
-        if (refused) step.abandon(refused);
-        else step.advance(SLICE_MS);
-        if (step.ended) return answer();
-        await nextTurn();
-      }
-    } finally {
-      this.#underWay = undefined;
+  /** Runs a step to its end; while it is blocked, the steps of the queue run. */
+  runAtOnce(step: Step): void {
+    this.finish();
+    step.advance(0);
+    while (step.blocked) {
+      const before = this.#entries.length;
+      for (const entry of [...this.#entries]) this.advance(entry, 0);
+      if (this.#entries.length < before) step.advance(0);
+      else step.abandon(new FailedPreconditionError(NOTHING_ELSE_RUNS));
     }
+    this.#wake?.();
+  }
+
+  /** Ends the steps that have begun with an error. */
+  abandon(error: Error): void {
+    for (const entry of [...this.#entries]) {
+      if (!entry.step.begun) continue;
+      entry.step.abandon(error);
+      this.settle(entry);
+    }
+    this.#wake?.();
+  }
+
+  /** Yields to the event loop between slices, until all steps have ended. */
+  private async takeTurns(): Promise<void> {
+    this.#takesTurns = true;
+    await nextTurn();
+    while (this.#entries.length > 0) {
+      if (this.slice()) await nextTurn();
+      else await this.pause();
+    }
+    this.#takesTurns = false;
+  }
+
+  /** Runs the oldest steps that are not blocked for a slice. False when all are blocked. */
+  private slice(): boolean {
+    const end = Date.now() + SLICE_MS;
+    let ran = false;
+    for (const entry of [...this.#entries]) {
+      this.advance(entry, SLICE_MS);
+      if (entry.step.blocked) continue;
+      ran = true;
+      if (!entry.step.ended || Date.now() >= end) break;
+    }
+    return ran;
+  }
+
+  private advance(entry: Entry, sliceMs: number): void {
+    const refused = entry.refusal();
+    if (refused) entry.step.abandon(refused);
+    else entry.step.advance(sliceMs);
+    if (entry.step.ended) this.settle(entry);
+  }
+
+  private settle(entry: Entry): void {
+    this.#entries.splice(this.#entries.indexOf(entry), 1);
+    entry.ended?.();
+  }
+
+  /** A step of another session or a deadline may end a blocked step, so that it has to be tried again. */
+  private async pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      setTimeout(resolve, BLOCKED_MS);
+    });
+    this.#wake = undefined;
   }
 }

@@ -10,7 +10,7 @@ import { readTensor, uploadTensor } from './transfer.js';
 export abstract class Step {
   /** The engine's tensors of the inputs. */
   protected inputs: TensorPtr[] = [];
-  protected state: 'new' | 'paused' | 'ended' = 'new';
+  protected state: 'new' | 'paused' | 'blocked' | 'ended' = 'new';
   private outcome: { readonly values: Tensor[] } | { readonly error: unknown } | undefined;
 
   constructor(
@@ -41,8 +41,19 @@ export abstract class Step {
     status: StatusPtr,
   ): number;
 
+  /** Whether a paused step waits for another step, and not for its next slice. */
+  protected abstract isBlocked(): boolean;
+
   /** Frees the engine's objects of a step that has begun, and abandons a paused step. */
-  protected abstract release(paused: boolean): void;
+  protected abstract release(): void;
+
+  get begun(): boolean {
+    return this.state !== 'new';
+  }
+
+  get blocked(): boolean {
+    return this.state === 'blocked';
+  }
 
   get ended(): boolean {
     return this.state === 'ended';
@@ -56,13 +67,13 @@ export abstract class Step {
     return outcome.values;
   }
 
-  /** Runs for `sliceMs`; 0: to the end. */
+  /** Runs for `sliceMs`; 0: to the end, or until it is blocked. */
   advance(sliceMs: number): void {
     if (this.ended) return;
     try {
       const values = this.wasm.scope((scope) => this.resultsOfSlice(scope, sliceMs));
       if (values) this.end({ values });
-      else this.state = 'paused';
+      else this.state = this.isBlocked() ? 'blocked' : 'paused';
     } catch (error) {
       this.end({ error });
     }
@@ -87,7 +98,7 @@ export abstract class Step {
   }
 
   private end(outcome: { readonly values: Tensor[] } | { readonly error: unknown }): void {
-    this.release(this.state === 'paused');
+    this.release();
     this.state = 'ended';
     this.outcome = outcome;
     this.deleteInputs();

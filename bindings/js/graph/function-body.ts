@@ -126,8 +126,7 @@ export class FunctionBody {
    */
   runSync(args?: readonly TensorLike[], options: StepOptions = {}): Tensor[] {
     const step = this.prepare(args, options);
-    this.#queue.finish();
-    step.advance(0);
+    this.#queue.runAtOnce(step);
     return this.answer(step);
   }
 

@@ -102,7 +102,6 @@ export class Session {
   readonly #runtime: Runtime;
   readonly #pointer: SessionPtr;
   #closed = false;
-  /** Steps run one after the other, in the order of the calls. */
   readonly #queue = new StepQueue();
   /** Cached, because the look-up takes longer than a small step. */
   readonly #placesByName = new Map<string, Place>();
@@ -138,7 +137,8 @@ export class Session {
   /**
    * Runs one step: computes what the fetches and targets need from the feeds. Fetches may be nested in arrays
    * and records, and the results have the same structure; an Operation is run and gives null. A step that
-   * takes longer than 10 ms yields to the event loop between kernels; later steps wait for it.
+   * takes longer than 10 ms yields to the event loop between kernels; later steps begin when it has ended, or
+   * while it waits for another step.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
     return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
@@ -195,8 +195,7 @@ export class Session {
 
   /** @internal Runs a step to its end, after the running step has ended. */
   atOnce({ step, answer }: Prepared): unknown {
-    this.#queue.finish();
-    step.advance(0);
+    this.#queue.runAtOnce(step);
     return answer();
   }
 

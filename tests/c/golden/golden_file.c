@@ -35,12 +35,10 @@ static bool read_bytes(const char *path, uint8_t **bytes, size_t *size) {
   return ok;
 }
 
-Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size) {
-  char path[512];
+Tfcore__GoldenFile *golden_file_read_path(const char *path, int64_t *size) {
   uint8_t *bytes = NULL;
   size_t count = 0;
   Tfcore__GoldenFile *file = NULL;
-  snprintf(path, sizeof path, FOLDER "/%s.pb", name);
   if (read_bytes(path, &bytes, &count)) {
     file = tfcore__golden_file__unpack(NULL, count, bytes);
     CHECK(file);
@@ -48,4 +46,10 @@ Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size) {
   free(bytes);
   if (size) *size += (int64_t)count;
   return file;
+}
+
+Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size) {
+  char path[512];
+  snprintf(path, sizeof path, FOLDER "/%s.pb", name);
+  return golden_file_read_path(path, size);
 }

@@ -13,5 +13,7 @@ int golden_file_names(int capacity, char names[][GOLDEN_NAME_CAPACITY]);
 /* NULL, with a failing CHECK, if the file cannot be read. Adds its size in bytes to *size unless that is
  * NULL. The caller frees it with tfcore__golden_file__free_unpacked. */
 Tfcore__GoldenFile *golden_file_read(const char *name, int64_t *size);
+/* The same for a file elsewhere. */
+Tfcore__GoldenFile *golden_file_read_path(const char *path, int64_t *size);
 
 #endif

@@ -140,6 +140,10 @@ bool replay_begin(Replay *replay, const Tfcore__GoldenCase *golden, bool constan
   return CHECK(replay->graph && replay->status);
 }
 
+static bool check_import_failure(const Replay *replay) {
+  return CHECK_INT_EQ(TF_GetCode(replay->status), replay->golden->import_code);
+}
+
 bool replay_import(Replay *replay) {
   TF_Buffer *buffer = NULL;
   bool ok = serialize_graph(replay, &buffer);
@@ -153,7 +157,8 @@ bool replay_import(Replay *replay) {
   }
   TF_DeleteImportGraphDefOptions(options);
   TF_DeleteBuffer(buffer);
-  return ok && !replay->starved && check_ok(replay);
+  if (!ok || replay->starved) return false;
+  return replay->golden->import_code ? check_import_failure(replay) : check_ok(replay);
 }
 
 bool replay_add_gradients(Replay *replay) {
@@ -225,11 +230,21 @@ static bool check_step(const Replay *replay, const Tfcore__GoldenStep *step, TF_
     for (size_t i = 0; i < step->n_fetches; i++) ok = CHECK(!fetched[i]) && ok;
     return ok;
   }
+  if (step->any_end) return true;
   if (step->code != TF_OK) return check_failure(replay, step);
   ok = check_ok(replay);
   for (size_t i = 0; ok && i < step->n_fetches; i++)
     ok = golden_value_is(&fetched[i]->tensor, step->fetches[i]);
   return ok;
+}
+
+/* RunOptions with the step's timeout; NULL without one. */
+static TF_Buffer *run_options_of(const Tfcore__GoldenStep *step) {
+  uint8_t bytes[12] = {2 << 3}; /* timeout_in_ms, a varint */
+  size_t size = 1;
+  for (uint64_t rest = (uint64_t)step->timeout_ms; rest > 0; rest >>= 7)
+    bytes[size++] = (uint8_t)((rest & 127) | (rest > 127 ? 128 : 0));
+  return step->timeout_ms ? TF_NewBufferFromString(bytes, size) : NULL;
 }
 
 bool replay_step(Replay *replay, size_t index) {
@@ -260,10 +275,12 @@ bool replay_step(Replay *replay, size_t index) {
     ok = CHECK((targets[i] = training ? replay->training.updates[i]
                                       : TF_GraphOperationByName(replay->graph, step->targets[i])));
   if (ok) {
+    TF_Buffer *options = run_options_of(step);
     begin_call(replay, REPLAY_STEP);
-    TF_SessionRun(replay->session, NULL, feeds, feed_values, (int)num_feeds, fetches, fetch_values,
+    TF_SessionRun(replay->session, options, feeds, feed_values, (int)num_feeds, fetches, fetch_values,
                   (int)step->n_fetches, targets, (int)num_targets, NULL, replay->status);
     end_call(replay, REPLAY_STEP);
+    TF_DeleteBuffer(options);
     ok = check_step(replay, step, fetch_values) && !replay->starved;
   }
   for (size_t i = 0; i < REPLAY_MOST_VALUES; i++) {

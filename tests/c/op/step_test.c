@@ -27,6 +27,23 @@ TEST(a_step_without_limits_goes_on) {
   CHECK_INT_EQ(status.code, CODE_OK);
 }
 
+TEST(a_blocked_step_is_so_until_its_next_slice_and_keeps_its_deadline) {
+  Step step;
+  Status status;
+  status_init(&status);
+  step_begin(&step, 5, NULL);
+  CHECK(!step.blocked);
+  CHECK_INT_EQ(step_block(&step, &status), RUN_WAITING);
+  CHECK(step.blocked);
+  step_set_slice(&step, 1);
+  CHECK(!step.blocked);
+  RunState state = RUN_WAITING;
+  for (int64_t begin = clock_nanoseconds(); state == RUN_WAITING && clock_nanoseconds() - begin < 1000000000;)
+    state = step_block(&step, &status);
+  CHECK_INT_EQ(state, RUN_FAILED);
+  CHECK_INT_EQ(status.code, CODE_DEADLINE_EXCEEDED);
+}
+
 TEST(a_deadline_ends_a_step_soon_after_it) {
   Step step;
   Status status;

@@ -183,6 +183,10 @@ def _as_written(threads=0):
     return config
 
 
+def golden_file(cases):
+    return _message((1, cases))
+
+
 class NoKernel(Exception):
     """TensorFlow has no kernel for the types of a case."""
 
@@ -206,6 +210,7 @@ class Case:
         self.shortens = False  # the names of nodes in the file
         self.short_names = {}
         self.gradients = self.training = None
+        self.import_code = 0
         self.steps = []
         self.session = None
         self.graph = tf.Graph()
@@ -218,7 +223,8 @@ class Case:
         reached = [(x, dx) for x, dx in zip(xs, found) if dx is not None]
         if reached:
             self.dx = [dx for _, dx in reached]
-            self.gradients = _message((1, [y.name for y in ys]), (2, [dy.name for dy in grad_ys or []]), (3, [x.name for x, _ in reached]))
+            names = [[f'{self.name_of(value.op)}:{value.value_index}' for value in values] for values in (ys, grad_ys or [], [x for x, _ in reached])]
+            self.gradients = _message(*enumerate(names, 1))
         return found
 
     def freeze(self, keep=()):
@@ -231,11 +237,14 @@ class Case:
         """What it is called in the file."""
         return self.short_names.get(operation.name, operation.name)
 
-    def run(self, fetches, feeds=None):
+    def _fed_name(self, tensor):
+        return self.name_of(tensor.op) + (f':{tensor.value_index}' if tensor.value_index else '')
+
+    def run(self, fetches, feeds=None, timeout_ms=0):
         """The values of tensors, in the case's session. Nothing is recorded."""
         self.session = self.session or tf1.Session(graph=self.graph, config=_as_written(self.threads))
         with _kernels():
-            return self.session.run(fetches, feeds)
+            return self.session.run(fetches, feeds, tf1.RunOptions(timeout_in_ms=timeout_ms))
 
     def step(self, fetches, feeds=None, targets=(), tolerance=EXACT, magnitudes=None, message=None):
         """Runs `fetches` (name in the file -> tensor) in this case's session and records what comes, or the failure;
@@ -257,7 +266,7 @@ class Case:
             fetched.append(self._value(name, value, fetches[name].dtype, chosen, magnitudes and magnitudes[i]))
         if code:
             fetched = [_message((1, name)) for name in fetches]
-        fed = [_message((1, self.name_of(tensor.op)), (2, _tensor(value))) for tensor, value in feeds.items()]
+        fed = [_message((1, self._fed_name(tensor)), (2, _tensor(value))) for tensor, value in feeds.items()]
         self.steps.append(_message((1, fed), (2, fetched), (3, [self.name_of(target) for target in targets]), (4, code), (5, words)))
         return values
 
@@ -277,6 +286,12 @@ class Case:
         fetched = [self._value(name, np.asarray(value), tf.as_dtype(np.asarray(value).dtype), tolerance, None) for name, value in fetches.items()]
         self.steps.append(_message((1, fed), (2, fetched)))
 
+    def record_code(self, feeds, fetches, targets, code):
+        """A step of which the code alone counts; None: how it ends is not known, but it does. All are names, `feeds` with values."""
+        fed = [_message((1, name), (2, _tensor(value))) for name, value in feeds.items()]
+        self.steps.append(_message((1, fed), (2, [_message((1, name)) for name in fetches]), (3, targets), (4, code),
+                                   (6, 200 if code in (None, tf.errors.DEADLINE_EXCEEDED) else 0), (7, int(code is None))))
+
     @staticmethod
     def _value(name, value, dtype, tolerance, magnitude):
         limits = tolerance.by_dtype.get(dtype.base_dtype.name, {}) if value.size else {}
@@ -293,7 +308,8 @@ class Case:
                         (6, _tensor(magnitude) if scale else None))
 
     def message(self):
-        return _message((1, self.name), (2, _serialized(self.graph_def)), (3, self.gradients), (4, self.steps), (5, self.training))
+        return _message((1, self.name), (2, _serialized(self.graph_def)), (3, self.gradients), (4, self.steps), (5, self.training),
+                        (6, self.import_code))
 
 
 class Golden:
@@ -420,7 +436,7 @@ class Golden:
         if self.wrong:
             raise ValueError('these did not behave as the family says:\n  ' + '\n  '.join(self.wrong))
         path = TESTS / 'data' / 'golden' / f'{self.family}.pb'
-        path.write_bytes(_message((1, self.cases)))
+        path.write_bytes(golden_file(self.cases))
         print(f'{self.family}: {len(self.cases)} cases of {len(self.ops - {"Placeholder"})} ops, {path.stat().st_size:,} bytes')
 
 
