@@ -5,7 +5,8 @@
  *   for (int i = 0; i < at->count; i++) ... at->all[i].predicate chose at->all[i].side
  *
  * A value is alive when each of its conditions holds: the Switches before it sent their values to these
- * outputs. A Merge has the conditions that all its inputs have. Identities of a predicate count as the
+ * outputs. A Merge has the conditions that all its inputs have, and a
+ * ControlTrigger has none. Identities of a predicate count as the
  * predicate. */
 #ifndef TFCORE_GRADIENT_CONDITIONS_H_
 #define TFCORE_GRADIENT_CONDITIONS_H_

@@ -27,7 +27,7 @@ TEST(random_control_flow_runs_as_in_tensorflow) {
   if (!file) return;
   CHECK(file->n_cases > 0);
   for (size_t i = 0; i < file->n_cases; i++) {
-    if (getenv("TFCORE_FLOW_FUZZ_TRACE")) printf("%s\n", file->cases[i]->name);
+    if (getenv("TFCORE_FLOW_FUZZ_TRACE")) fprintf(stderr, "%s\n", file->cases[i]->name);
     replay_case(file->cases[i]);
   }
   tfcore__golden_file__free_unpacked(file, NULL);

@@ -33,7 +33,7 @@ def _build(name, rng):
 
 def _some_tensors(graph, rng, count):
     operations = [operation for operation in graph.get_operations() if operation.type != 'Placeholder']
-    tensors = [tensor for operation in operations for tensor in operation.outputs if tensor.dtype in FETCHED]
+    tensors = [tensor for operation in operations for tensor in operation.outputs if tensor.dtype in FETCHED and graph.is_feedable(tensor)]
     return rng.sample(tensors, min(count, len(tensors)))
 
 

@@ -188,13 +188,14 @@ class RandomGraph:
         """A node behind a control edge from one side of a Switch, alone or merged with the other side."""
         a, b = self.random.choice(pool), self.random.choice(pool)
         no, yes = raw.Switch(data=a, pred=a < b)
-        with tf1.control_dependencies([self.random.choice([no, tf.negative(no)])]):
+        dead = self.random.random() < 0.7  # a Switch is not dead itself
+        with tf1.control_dependencies([tf.negative(no) if dead else no]):
             behind = tf1.identity(b)
         with tf1.control_dependencies([behind]):
             trigger = raw.ControlTrigger()
         with tf1.control_dependencies([trigger]):
             alive = tf1.identity(a)
-        merged, _ = raw.Merge(inputs=[behind, yes * 0.5])
+        merged, _ = raw.Merge(inputs=[behind, yes * 0.5] if dead else [behind])
         return self.random.choice([merged, alive, merged + alive, behind] if depth > 1 else [merged, alive])
 
 

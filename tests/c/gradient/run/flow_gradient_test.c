@@ -65,6 +65,28 @@ static const char kLibrary[] =
     "  y = Mul[T=double](m:output:0, m:output:0)\n"
     "  return y = y:z:0\n"
     "}\n"
+    /* A Switch tells that 'late' is alive, but its value does not come through one. */
+    "Behind(x:double, z:double) -> (y:double) {\n"
+    "  p = Less[T=double](x, z)\n"
+    "  sx = Switch[T=double](x, p:z:0)\n"
+    "  no = Neg[T=double](sx:output_false:0)\n"
+    "  late = Mul[T=double](x, z) @ no\n"
+    "  yes = Square[T=double](sx:output_true:0)\n"
+    "  m = Merge[T=double, N=2](late:z:0, yes:y:0)\n"
+    "  y = Mul[T=double](m:output:0, z)\n"
+    "  return y = y:z:0\n"
+    "}\n"
+    /* A trigger is alive behind a dead value. */
+    "Triggered(x:double, z:double) -> (y:double) {\n"
+    "  p = Less[T=double](x, z)\n"
+    "  sx = Switch[T=double](x, p:z:0)\n"
+    "  no = Neg[T=double](sx:output_false:0)\n"
+    "  t = ControlTrigger() @ no\n"
+    "  after = Mul[T=double](x, x) @ t\n"
+    "  m = Merge[T=double, N=2](no:y:0, sx:output_true:0)\n"
+    "  y = Mul[T=double](after:z:0, m:output:0)\n"
+    "  return y = y:z:0\n"
+    "}\n"
     "Three(x:double, z:double) -> (y:double) {\n"
     "  k = Cast[SrcT=double, DstT=int32](z)\n"
     "  s = _SwitchN[num_outs=3, T=double](x, k:y:0)\n"
@@ -123,6 +145,10 @@ static const Case kCases[] = {
     {"Branch", 2, 0.5},
     {"Side", 0.5, 2},
     {"Side", 2, 0.5},
+    {"Behind", 0.5, 2},
+    {"Behind", 2, 0.5},
+    {"Triggered", 0.5, 2},
+    {"Triggered", 2, 0.5},
     {"Three", 0.75, 0.5},
     {"Three", 0.75, 1.5},
     {"Three", 0.75, 2.5},
