@@ -25,11 +25,10 @@ function work(devices) {
 
 const [one, two] = [work(1), work(2)];
 if (String(one.result) !== String(two.result)) throw new Error(`${one.result} is not ${two.result}`);
-const times = await compare(
-  { one: one.run, two: two.run },
-  { warmUp: 500, rounds: ROUNDS, roundTime: 200 },
-);
+const times = await compare({ one: one.run, two: two.run }, { warmUp: 500, rounds: ROUNDS, roundTime: 200 });
 const ratio = median(times.two.map((time, i) => time / times.one[i]));
-console.log(`${tf.variant}, ${tf.threads} threads: two halves on one device ${median(times.one).toFixed(2)} ms`);
+console.log(
+  `${tf.variant}, ${tf.threads} threads: two halves on one device ${median(times.one).toFixed(2)} ms`,
+);
 console.log(`on two devices ${median(times.two).toFixed(2)} ms, ${ratio.toFixed(2)} of the time`);
 process.exit(0);

@@ -59,8 +59,8 @@ static bool expand_nodes(Graph *graph, int64_t begin, int64_t end, const Functio
                          Status *status) {
   ControlFlowInfo *frames;
   Arena *arena = arena_new();
-  bool ok = (arena || status_oom(status, "inlining a function")) &&
-            optimizer_frames(graph, arena, &frames, status);
+  bool ok =
+      (arena || status_oom(status, "inlining a function")) && optimizer_frames(graph, arena, &frames, status);
   for (int64_t id = begin; ok && id < end; id++) {
     Node *node = graph_node(graph, id);
     if (!node || kept(options->keep, node)) continue;

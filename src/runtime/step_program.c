@@ -229,8 +229,9 @@ static void advance_parts(void *argument, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) advance_part(run, &run->parts[i]);
 }
 
+/* How many parts have ended, wait for a value, are blocked (op/step.h), and have failed. */
 typedef struct Outcome {
-  int ended, waiting, failed;
+  int ended, waiting, blocked, failed;
 } Outcome;
 
 static Outcome advance_all(StepRun *run, const Step *step) {
@@ -244,9 +245,11 @@ static Outcome advance_all(StepRun *run, const Step *step) {
   }
   parallel_for(program->parallel, program->num_parts, 1, advance_parts, run);
   for (int i = 0; i < program->num_parts; i++) {
-    outcome.ended += !run->parts[i].run;
-    outcome.waiting += run->parts[i].run && run->parts[i].waits;
-    outcome.failed += run->parts[i].has_failed;
+    const PartRun *part = &run->parts[i];
+    outcome.ended += !part->run;
+    outcome.waiting += part->run && part->waits;
+    outcome.blocked += part->run && part->step.blocked;
+    outcome.failed += part->has_failed;
   }
   return outcome;
 }
@@ -282,17 +285,26 @@ static RunState finish(StepRun *run, Tensor *results) {
   return RUN_DONE;
 }
 
-/* Advances the parts in rounds. A part is advanced again when another one has sent something or the slice of
- * time is over. */
+static int64_t num_events(const StepRun *run) {
+  return run->rendezvous ? local_rendezvous_num_events(run->rendezvous) : 0;
+}
+
+/* Advances the parts in rounds, until no part can go on. */
 static RunState advance_in_rounds(StepRun *run, Step *step, Tensor *results, Status *status) {
-  int num_parts = run->program->num_parts;
+  int num_parts = run->program->num_parts, ended = -1;
   for (;;) {
-    int64_t events = run->rendezvous ? local_rendezvous_num_events(run->rendezvous) : 0;
+    int64_t events = num_events(run);
     Outcome outcome = advance_all(run, step);
     if (outcome.failed > 0) return fail(run, status);
     if (outcome.ended == num_parts) return finish(run, results);
-    bool sent = run->rendezvous && local_rendezvous_num_events(run->rendezvous) != events;
-    if (outcome.ended + outcome.waiting == num_parts && !sent) return refuse_waiting(run, status);
+    bool stuck = outcome.ended + outcome.waiting + outcome.blocked == num_parts && outcome.ended == ended &&
+                 num_events(run) == events;
+    if (stuck && outcome.blocked == 0) return refuse_waiting(run, status);
+    if (stuck) {
+      step->blocked = true;
+      return RUN_WAITING;
+    }
+    ended = outcome.ended;
     RunState state = step_check(step, status);
     if (state == RUN_FAILED) step_run_abandon(run);
     if (state != RUN_DONE) return state;

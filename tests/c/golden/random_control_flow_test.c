@@ -1,6 +1,6 @@
 /* Random graphs with control flow, sound and broken ones, and what TensorFlow answered: the small corpus
- * tests/data/oracle/control_flow.pb, or the file named by TFCORE_FLOW_FUZZ. tests/oracle/flow_fuzz writes both. A
- * broken graph must give TensorFlow's code, and its last step shows that the session still works. */
+ * tests/data/oracle/control_flow.pb, or the file named by TFCORE_FLOW_FUZZ. tests/oracle/flow_fuzz writes
+ * both. A broken graph must give TensorFlow's code, and its last step shows that the session still works. */
 #include <stdio.h>
 #include <stdlib.h>
 

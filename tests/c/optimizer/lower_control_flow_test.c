@@ -131,12 +131,13 @@ TEST(functions_that_call_themselves_stay_calls) {
 
 /* The error is that of the kernel, when it runs. */
 TEST(functions_of_other_types_stay_calls) {
-  check_count("Below(i:float) -> (b:bool) {\n  z = ZerosLike[T=float](i)\n  b = Less[T=float](i, z:y:0)\n"
-              "  return b = b:z:0\n}\n"
-              "Next(i:int32) -> (j:int32) {\n  j = Neg[T=int32](i)\n  return j = j:y:0\n}\n"
-              "Main(i:int32) -> (j:int32) {\n  w = While[T={int32}, cond=Below, body=Next](i)\n"
-              "  return j = w:output:0\n}\n",
-              MANY, "While", 1);
+  check_count(
+      "Below(i:float) -> (b:bool) {\n  z = ZerosLike[T=float](i)\n  b = Less[T=float](i, z:y:0)\n"
+      "  return b = b:z:0\n}\n"
+      "Next(i:int32) -> (j:int32) {\n  j = Neg[T=int32](i)\n  return j = j:y:0\n}\n"
+      "Main(i:int32) -> (j:int32) {\n  w = While[T={int32}, cond=Below, body=Next](i)\n"
+      "  return j = w:output:0\n}\n",
+      MANY, "While", 1);
 }
 
 /* 2^40 nodes, were they lowered. */

@@ -20,10 +20,10 @@ static bool give_kernel(KernelContext *context, Status *status) {
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
-#define PASSES_ON(op, kernel)                                                                              \
-  {                                                                                                        \
-    .name = op, .inputs = {"x: float"}, .outputs = {"y: float"}, .is_stateful = true,                      \
-    .shape = shape_unknown_outputs, .gradient = NO_GRADIENT, .kernels = {{DT_INVALID, kernel}},            \
+#define PASSES_ON(op, kernel)                                                                   \
+  {                                                                                             \
+    .name = op, .inputs = {"x: float"}, .outputs = {"y: float"}, .is_stateful = true,           \
+    .shape = shape_unknown_outputs, .gradient = NO_GRADIENT, .kernels = {{DT_INVALID, kernel}}, \
   }
 static const OpRegistration kAwait = PASSES_ON("Await", await_kernel), kGive = PASSES_ON("Give", give_kernel);
 

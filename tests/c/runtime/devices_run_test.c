@@ -104,9 +104,10 @@ TEST(a_branch_that_is_dead_sends_dead_values_also_from_its_loops) {
   end_devices(&f, devices);
 }
 
-#define BAD_INDEX "five Const @2 ; int=5\nlist Pack five five @2 ; T=DT_INT32 N=2\n"                     \
-                  "bad GatherV2 list five axis @2 ; Tparams=DT_INT32 Tindices=DT_INT32 Taxis=DT_INT32\n" \
-                  "axis Const @2 ; int=0\n"
+#define BAD_INDEX                                                                        \
+  "five Const @2 ; int=5\nlist Pack five five @2 ; T=DT_INT32 N=2\n"                     \
+  "bad GatherV2 list five axis @2 ; Tparams=DT_INT32 Tindices=DT_INT32 Taxis=DT_INT32\n" \
+  "axis Const @2 ; int=0\n"
 
 TEST(the_error_of_one_device_ends_the_others) {
   Fixture f;
@@ -152,17 +153,19 @@ TEST(a_step_of_several_devices_can_pause_and_be_abandoned) {
   end_devices(&f, devices);
 }
 
-#define EDGE(op, type, name)                                                                                  \
-  " ; " type "=DT_INT32 tensor_name='" name "' send_device='/job:localhost/replica:0/task:0/device:CPU:0'"    \
+#define EDGE(op, type, name)                                     \
+  " ; " type "=DT_INT32 tensor_name='" name                      \
+  "' send_device='/job:localhost/replica:0/task:0/device:CPU:0'" \
   " send_device_incarnation=1 recv_device='/job:localhost/replica:0/task:0/device:CPU:1'\n"
 
 TEST(a_value_that_nothing_sends_is_an_error) {
   for (int i = 0; i < 2; i++) {
     Fixture f;
     DeviceSet *devices = NULL;
-    static const char kLines[] = "five Const ; int=5\nsent _Send five" EDGE("_Send", "T", "a")
-        "got _Recv" EDGE("_Recv", "tensor_type", "a") "none _Recv" EDGE("_Recv", "tensor_type", "b")
-        "sum Add none five ; T=DT_INT32\n";
+    static const char kLines[] =
+        "five Const ; int=5\nsent _Send five" EDGE("_Send", "T", "a") "got _Recv" EDGE(
+            "_Recv", "tensor_type", "a") "none _Recv" EDGE("_Recv", "tensor_type",
+                                                           "b") "sum Add none five ; T=DT_INT32\n";
     bool ok = i == 0 ? begin_devices(&f, &devices, kLines)
                      : begin(&f) && CHECK_OK(import_lines(f.graph, kLines, &f.status), f.status);
     if (ok) {
@@ -185,12 +188,13 @@ TEST(a_value_that_nothing_sends_is_an_error) {
 TEST(a_variable_has_one_value_per_device) {
   Fixture f;
   DeviceSet *devices;
-#define VARIABLE(p, device, value)                                                       \
+#define VARIABLE(p, device, value)                                                                     \
   p "v VarHandleOp " device " ; dtype=DT_INT32 shape=u shared_name='v'\n" p "value Const ; int=" value \
-  "\n" p "set AssignVariableOp " p "v " p "value ; dtype=DT_INT32\n" p "get ReadVariableOp " p    \
-  "v ; dtype=DT_INT32\n"
-  if (begin_devices(&f, &devices, VARIABLE("a", "@0", "3") VARIABLE("b", "@1", "4")
-                                      "sum Add aget bget @2 ; T=DT_INT32\n")) {
+    "\n" p "set AssignVariableOp " p "v " p "value ; dtype=DT_INT32\n" p "get ReadVariableOp " p       \
+    "v ; dtype=DT_INT32\n"
+  if (begin_devices(&f, &devices,
+                    VARIABLE("a", "@0", "3")
+                        VARIABLE("b", "@1", "4") "sum Add aget bget @2 ; T=DT_INT32\n")) {
     CHECK_OK(run_target(&f, graph_find_node(f.graph, "aset")), f.status);
     fails(&f, "sum", CODE_FAILED_PRECONDITION, "v");
     CHECK_OK(run_target(&f, graph_find_node(f.graph, "bset")), f.status);
