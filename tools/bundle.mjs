@@ -12,9 +12,14 @@ const dist = path.join(root, 'npm/dist');
 const GLUE = { single: ['simd', 'relaxed'], threads: ['simd-threads', 'relaxed-threads'] };
 const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfcore-${variant}.${extension}`);
 
+const PACKED = {
+  wasm: (variant) => built(variant, 'wasm'),
+  script: (name) => path.join(dist, `tfcore-${name}.js`),
+};
+
 /**
- * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build,
- * compressed.
+ * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build and
+ * 'script:worker' the script of workers, compressed.
  */
 const products = {
   name: 'products',
@@ -23,12 +28,14 @@ const products = {
     builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({
       contents: sharedGlue(GLUE[kind]),
     }));
-    builder.onResolve({ filter: /^wasm:/ }, ({ path: name }) => ({
-      path: name.slice(5),
-      namespace: 'packed',
-    }));
-    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: variant }) => ({
-      contents: gzipSync(readFileSync(built(variant, 'wasm')), { level: 9 }).toString('base64'),
+    for (const [kind, place] of Object.entries(PACKED)) {
+      builder.onResolve({ filter: new RegExp(`^${kind}:`) }, ({ path: name }) => ({
+        path: place(name.slice(kind.length + 1)),
+        namespace: 'packed',
+      }));
+    }
+    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: file }) => ({
+      contents: gzipSync(readFileSync(file), { level: 9 }).toString('base64'),
       loader: 'text',
     }));
   },
@@ -57,15 +64,13 @@ function sharedGlue(variants) {
   return first;
 }
 
-/** tfcore-wasm/inline gets its build from another file. */
-const oneBuildInside = {
-  name: 'one-build-inside',
+/** An entry with builds of its own: those of another file than engine/builds.ts. */
+const buildsOf = (file) => ({
+  name: 'builds',
   setup(builder) {
-    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({
-      path: path.join(sources, 'engine/builds-inline.ts'),
-    }));
+    builder.onResolve({ filter: /\/builds\.js$/ }, () => ({ path: path.join(sources, 'engine', file) }));
   },
-};
+});
 
 /** Parcel would take the bare names as a request for Node's modules in the page. */
 const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
@@ -103,8 +108,8 @@ function leaveOutPacked(file) {
 
 await runMain(async () => {
   await bundle('index.ts', 'index.js');
-  await bundle('inline.ts', 'inline.js', { plugins: [oneBuildInside] });
-  await bundle('worker.ts', 'tfcore-worker.js', { format: 'iife' });
+  await bundle('worker.ts', 'tfcore-worker.js', { format: 'iife', plugins: [buildsOf('builds-worker.ts')] });
+  await bundle('inline.ts', 'inline.js', { plugins: [buildsOf('builds-inline.ts')] }); // contains the script
   await bundle('testing.ts', 'testing.js', { external: ['./index.js'] });
   await bundle('cli/main.ts', 'cli.js', { platform: 'node' });
   /* For the examples, which read TensorFlow's recorded answers; not shipped. */

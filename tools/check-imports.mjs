@@ -12,10 +12,12 @@ export const ROOMS = {
   messages: ['tensor'],
   engine: ['messages'],
   graph: ['engine'],
-  session: ['graph'],
+  master: ['messages'],
+  session: ['graph', 'master'],
+  service: ['session'],
   ops: ['graph'],
   models: ['session', 'ops'],
-  '.': ['models'],
+  '.': ['models', 'service'],
   cli: ['.'],
 };
 

@@ -133,7 +133,7 @@ const importUsed = (names, from) => {
   return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';
 };
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
-${importUsed(['FuncInput', 'ShapeLike'], '../messages/attr-value.js')}${importUsed(['DTypeName'], '../tensor/dtypes.js')}import { GraphCore, type OpOptions } from '../graph/graph-core.js';
+${importUsed(['FuncInput'], '../messages/attr-value.js')}${importUsed(['ShapeLike'], '../messages/tensor-proto.js')}${importUsed(['DTypeName'], '../tensor/dtypes.js')}import { GraphCore, type OpOptions } from '../graph/graph-core.js';
 import type { Operand } from '../graph/op-inputs.js';
 import type { Operation, Output } from '../graph/operation.js';
 import { builtOp as built } from '../graph/op-options.js';

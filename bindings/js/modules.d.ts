@@ -12,3 +12,9 @@ declare module 'wasm:*' {
   const packed: string;
   export default packed;
 }
+
+/** A script of the package, compressed with gzip, in base64. */
+declare module 'script:*' {
+  const packed: string;
+  export default packed;
+}

@@ -1,30 +1,51 @@
 /**
- * The script of one thread, dist/tfcore-worker.js: only Emscripten's glue in its role as a thread. It is
- * built as a plain script, so that every kind of worker can run it. Its first message says that it listens.
+ * The script of workers, dist/tfcore-worker.js. Its first message says that it listens; the first that it
+ * receives decides its role: it serves sessions (the target 'worker'), or it is one of the engine's threads,
+ * where only Emscripten's glue works. It is built as a plain script, so that every kind of worker can run it.
  */
 import createTfcore from 'glue:threads';
+import { isNode, nodeModule } from './base/host.js';
+import { isServeMessage, startEngine, type ServeMessage } from './engine/service-start.js';
+import { MasterService } from './service/master-service.js';
+import { holdLock, send, servePort } from './service/serve-port.js';
 
 interface Scope {
   name: string;
-  onmessage?: (event: { data: unknown }) => void;
+  onmessage: ((event: { data: unknown }) => void) | null;
   postMessage(message: unknown): void;
 }
 const scope = globalThis as unknown as Scope;
 
-/** Emscripten's glue expects the interface of web workers, which Node's threads lack. */
-function actAsWebWorker(): void {
-  const { parentPort } = process.getBuiltinModule('node:worker_threads');
-  Object.assign(globalThis, {
-    self: globalThis,
-    importScripts() {},
-    postMessage: (message: unknown) => parentPort!.postMessage(message),
+/** Calls that arrive before the engine has started wait for it. */
+function serve({ serve: { port, ...message } }: ServeMessage): void {
+  const starting = startEngine(message).then((runtime) => {
+    runtime.log.write = (log) => send(port, { log });
+    return new MasterService(runtime);
   });
-  if (!('location' in globalThis)) Object.assign(globalThis, { location: { href: '' } });
-  parentPort!.on('message', (data: unknown) => scope.onmessage?.({ data }));
+  starting.catch((error: Error) => send(port, { fatal: error.message }));
+  servePort(port, async (...call) => (await starting).call(...call));
+  holdLock(port);
 }
 
-if (typeof process === 'object' && typeof process.versions?.node === 'string') actAsWebWorker();
-/* The name by which the glue recognises its role. */
-scope.name = 'em-pthread';
-void createTfcore({});
+/** Emscripten's glue recognises its role by the name, and handles messages from then on. */
+function becomeThread(): void {
+  /* It expects the interface of web workers. */
+  if (isNode) {
+    const rest = 'location' in globalThis ? {} : { location: { href: '' } };
+    Object.assign(globalThis, { self: globalThis, importScripts() {}, ...rest });
+  }
+  scope.name = 'em-pthread';
+  void createTfcore({});
+}
+
+if (isNode) {
+  const parent = nodeModule('node:worker_threads').parentPort!;
+  scope.postMessage = (message) => parent.postMessage(message);
+  parent.on('message', (data: unknown) => scope.onmessage?.({ data }));
+}
+scope.onmessage = (event) => {
+  if (isServeMessage(event.data)) return serve(event.data);
+  becomeThread();
+  scope.onmessage!(event);
+};
 scope.postMessage('listening');

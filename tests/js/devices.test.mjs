@@ -20,8 +20,8 @@ describe('Devices', () => {
 
   it('are as many as deviceCount says', () =>
     withGraph(tf, (g, other) =>
-      withSession(g, { deviceCount: { CPU: 2 } }, (session) => {
-        const devices = session.listDevices();
+      withSession(g, { deviceCount: { CPU: 2 } }, async (session) => {
+        const devices = await session.listDevices();
         assert.deepEqual(
           devices.map(({ name, type, memoryBytes }) => [name, type, memoryBytes]),
           [
@@ -29,8 +29,10 @@ describe('Devices', () => {
             [`${CPU}1`, 'CPU', 268435456],
           ],
         );
-        assert.equal(other.listDevices().length, 1);
-        const incarnations = [...devices, ...other.listDevices()].map(({ incarnation }) => incarnation);
+        assert.equal((await other.listDevices()).length, 1);
+        const incarnations = [...devices, ...(await other.listDevices())].map(
+          ({ incarnation }) => incarnation,
+        );
         assert.equal(new Set(incarnations).size, 3);
         assert.equal(typeof incarnations[0], 'bigint');
       }),
@@ -52,7 +54,7 @@ describe('Devices', () => {
     const g = new tf.Graph();
     const session = new tf.Session(g);
     await session.close();
-    assert.throws(() => session.listDevices(), /Session has been closed/);
+    await assert.rejects(session.listDevices(), /Session has been closed/);
     g.dispose();
   });
 

@@ -1,11 +1,13 @@
 /**
  * Replaces builds.ts in `tfcore-wasm/inline`: one build, which every host with SIMD runs, embedded in the
- * file. Nothing is fetched and no worker is started.
+ * file, and the workers' script. Nothing is fetched.
  */
 import createSingle from 'glue:single';
 import packed from 'wasm:simd';
+import packedScript from 'script:worker';
 import type { Build, Variant } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';
+import { decodeText } from '../base/utf8.js';
 
 /** Decodes base64 and decompresses gzip. */
 async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -22,8 +24,12 @@ export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
   simd: { create: createSingle, wasm: () => unpack(packed) },
 };
 
-const noThreads = (): never => {
-  throw new Error('this entry has no build with threads');
-};
-export const workerAddress: () => URL = noThreads;
-export const newWorker: () => Worker = noThreads;
+/** The workers' script as a URL: Node starts no blobs as workers, and a page's worker needs the page's origin. */
+export async function workerAddress(): Promise<URL> {
+  const script = await unpack(packedScript);
+  if (isNode) return new URL(`data:text/javascript,${encodeURIComponent(decodeText(script))}`);
+  return new URL(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
+}
+
+/** Starts a worker in a page. */
+export const newWorker = async (): Promise<Worker> => new Worker(await workerAddress(), { type: 'module' });

@@ -1,7 +1,7 @@
 /**
  * The builds in this entry of the package, and the locations of their files: URLs and workers are written in
- * the literal forms that bundlers recognise. For `tfcore-wasm/inline`, tools/bundle.mjs replaces this file by
- * builds-inline.ts.
+ * the literal forms that bundlers recognise. tools/bundle.mjs replaces this file: for `tfcore-wasm/inline` by
+ * builds-inline.ts, and for the workers' script by builds-worker.ts.
  */
 import createSingle from 'glue:single';
 import createThreaded from 'glue:threads';
@@ -28,9 +28,9 @@ export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
   },
 };
 
-/** The URL of the thread script. */
-export const workerAddress = (): URL => new URL('./tfcore-worker.js', import.meta.url);
+/** The URL of the workers' script. */
+export const workerAddress = (): URL | Promise<URL> => new URL('./tfcore-worker.js', import.meta.url);
 
-/** Starts a thread in a page. */
-export const newWorker = (): Worker =>
+/** Starts a worker in a page. */
+export const newWorker = (): Worker | Promise<Worker> =>
   new Worker(new URL('./tfcore-worker.js', import.meta.url), { type: 'module' });

@@ -3,7 +3,7 @@ import { BUILDS, Build, Variant } from './builds.js';
 import type { Choice } from './choose-build.js';
 import { TFError, UnavailableError } from '../base/errors.js';
 import { WasmSource, compile } from './fetch-wasm.js';
-import { LogSink, Runtime } from './runtime.js';
+import { LogSink, Origin, Runtime } from './runtime.js';
 import { VERSION } from '../base/version.js';
 import { Wasm } from './wasm.js';
 import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
@@ -151,29 +151,48 @@ async function load(
   reason: string | undefined,
   options: InitOptions,
 ): Promise<Runtime> {
-  const build = BUILDS[variant]!;
-  const log: LogSink = { write: (line) => console.error(line) };
   const abandoned = new AbortController();
   const abort = () => abandoned.abort(options.signal!.reason);
   options.signal?.addEventListener('abort', abort, { once: true });
-  const compiling = compileBuild(variant, build, { ...options, signal: abandoned.signal });
-  compiling.catch(() => {}); // it is awaited later
-  let workers: HostWorker[] = [];
+  const module = compileBuild(variant, BUILDS[variant]!, { ...options, signal: abandoned.signal });
+  module.catch(() => {}); // it is awaited later
   try {
     const folder = folderOf(options.wasm);
-    workers = await startWorkers(threads - 1, folder && inFolder(folder, 'tfcore-worker.js'));
-    const module = await compiling;
-    options.signal?.throwIfAborted();
-    const wasm = await start(build, module, variant.endsWith('threads'), workers, log);
-    wasm.call.TF_WasmSetThreads(threads);
-    for (const worker of workers) worker.unref?.();
-    return new Runtime(wasm, variant, threads, log, reason);
+    const script = folder && inFolder(folder, 'tfcore-worker.js');
+    return await loadCompiled({ variant, threads, module, script }, reason, options.signal);
   } catch (error) {
     abandoned.abort();
-    for (const worker of workers) worker.terminate();
     throw error;
   } finally {
     options.signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Starts an engine from a module that is compiled, or being compiled. */
+export async function loadCompiled(
+  {
+    variant,
+    threads,
+    script,
+    ...origin
+  }: Omit<Origin, 'module'> & {
+    module: WebAssembly.Module | Promise<WebAssembly.Module>;
+  },
+  reason?: string,
+  signal?: AbortSignal,
+): Promise<Runtime> {
+  const log: LogSink = { write: (line) => console.error(line) };
+  const workers = await startWorkers(threads - 1, script);
+  try {
+    const module = await origin.module;
+    signal?.throwIfAborted();
+    const wasm = await start(BUILDS[variant]!, module, variant.endsWith('threads'), workers, log);
+    wasm.call.TF_WasmSetThreads(threads);
+    for (const worker of workers) worker.unref?.();
+    return new Runtime(wasm, { variant, threads, module, script }, log, reason);
+  } catch (error) {
+    for (const worker of workers) worker.terminate();
+    throw error;
   }
 }
 

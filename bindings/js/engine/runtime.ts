@@ -6,6 +6,7 @@ import type {
   WasmCallablePtr,
   WasmFunctionBodyPtr,
 } from '../generated/abi.js';
+import type { Variant } from './builds.js';
 import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
 import { encodeText } from '../base/utf8.js';
 import type { Wasm } from './wasm.js';
@@ -35,6 +36,15 @@ export interface MemoryInfo {
 /** The receiver of lines from the op Print. */
 export interface LogSink {
   write(line: string): void;
+}
+
+/** What an engine was started from. */
+export interface Origin {
+  readonly variant: Variant;
+  readonly threads: number;
+  readonly module: WebAssembly.Module;
+  /** The location of tfcore-worker.js, if not next to the package's JavaScript. */
+  readonly script: string | URL | undefined;
 }
 
 /** Objects that are counted, and freed when their owner is collected. */
@@ -72,11 +82,19 @@ export class Runtime {
 
   constructor(
     readonly wasm: Wasm,
-    readonly variant: string,
-    readonly threads: number,
+    /** To start another engine like this one. */
+    readonly origin: Origin,
     readonly log: LogSink,
     readonly variantReason: string | undefined,
   ) {}
+
+  get variant(): Variant {
+    return this.origin.variant;
+  }
+
+  get threads(): number {
+    return this.origin.threads;
+  }
 
   /** Registers a new handle, to be freed when its owner is collected. */
   opened(owner: object, ...held: Held): void {

@@ -1,4 +1,7 @@
-/** Starts the workers that become the engine's threads, and gives up if the host refuses them. */
+/**
+ * Starts workers with the package's script, and gives up if the host refuses them. They become the engine's
+ * threads, or serve the sessions of the target 'worker'.
+ */
 import { newWorker, workerAddress } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';
 
@@ -6,7 +9,7 @@ import { isNode, nodeModule } from '../base/host.js';
 export interface HostWorker {
   onmessage: ((event: { data: unknown }) => void) | null;
   onerror: ((event: { message?: string; preventDefault?(): void }) => void) | null;
-  postMessage(message: unknown): void;
+  postMessage(message: unknown, transfer?: Transferable[]): void;
   terminate(): unknown;
   /** Node only: whether it keeps the process alive. */
   unref?(): void;
@@ -68,13 +71,14 @@ async function listening(worker: HostWorker): Promise<HostWorker> {
 
 /** Tries the ways to start a worker, beginning with those that require less of the host. */
 async function startWorker(script: string | URL | undefined): Promise<HostWorker> {
-  if (isNode) return listening(startInNode(script ?? workerAddress()));
+  if (isNode) return listening(startInNode(script ?? (await workerAddress())));
   try {
     return await listening(
-      (script === undefined ? newWorker() : new Worker(script, { type: 'module' })) as HostWorker,
+      (script === undefined ? await newWorker() : new Worker(script, { type: 'module' })) as HostWorker,
     );
   } catch (error) {
-    return await listening(startThroughBlob(new URL(script ?? workerAddress(), location.href))).catch(() =>
+    const address = script ?? (await workerAddress());
+    return await listening(startThroughBlob(new URL(address, location.href))).catch(() =>
       Promise.reject(error),
     );
   }

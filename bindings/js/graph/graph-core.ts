@@ -4,7 +4,8 @@
  * which adds one. All cores are Graphs.
  */
 import { type Schema, checkList, checkOptions, checkText, shown } from '../base/arguments.js';
-import type { AttrInput, ShapeLike } from '../messages/attr-value.js';
+import type { AttrInput } from '../messages/attr-value.js';
+import type { ShapeLike } from '../messages/tensor-proto.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { DTypeName, dtypeOf } from '../tensor/dtypes.js';
 import {

@@ -1,22 +1,12 @@
 /** AttrValues: converts JavaScript values to TensorFlow's message and back. */
 import { checkOptions, isPlainObject, shown } from '../base/arguments.js';
-import {
-  DType,
-  TypedArray,
-  dtypeAttrFromNumber,
-  dtypeFromNumber,
-  dtypeNumber,
-  isDTypeName,
-  itemsPerElement,
-  typedArrayOf,
-} from '../tensor/dtypes.js';
-import { InvalidArgumentError, ResourceExhaustedError } from '../base/errors.js';
-import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, intOf, textOf, varintsOf } from './protobuf.js';
-import { Tensor, TensorLike, checkShape, sizeOf, tensor } from '../tensor/tensor.js';
-import { textOrBytes, uniform } from '../base/utf8.js';
+import { dtypeAttrFromNumber, dtypeNumber, isDTypeName } from '../tensor/dtypes.js';
+import { InvalidArgumentError } from '../base/errors.js';
+import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, textOf, varintsOf } from './protobuf.js';
+import { Tensor, TensorLike, checkShape, tensor } from '../tensor/tensor.js';
+import { ShapeLike, decodeShape, decodeTensor, writeShape, writeTensor } from './tensor-proto.js';
+import { textOrBytes } from '../base/utf8.js';
 
-/** null: unknown rank; null inside: unknown size. */
-export type ShapeLike = readonly (number | null)[] | null;
 export interface FuncAttr {
   name: string;
   attrs?: Record<string, AttrValue>;
@@ -67,120 +57,6 @@ const FIELD = {
   func: 10,
 } as const;
 const LIST_FUNC = 9;
-
-function writeShape(writer: MessageWriter, shape: ShapeLike): void {
-  if (shape === null) writer.varint(3, 1);
-  else for (const size of shape) writer.message(2, () => writer.varint(1, size ?? -1));
-}
-
-export function decodeShape(bytes: Uint8Array): (number | null)[] | null {
-  const shape: (number | null)[] = [];
-  for (const field of fieldsOf(bytes)) {
-    if (field.number === 3 && field.value !== 0n) return null;
-    if (field.number !== 2) continue;
-    let size = 0;
-    for (const part of fieldsOf(field.bytes)) if (part.number === 1) size = intOf(part);
-    shape.push(size < 0 ? null : size);
-  }
-  return shape;
-}
-
-function writeTensor(writer: MessageWriter, { dtype, shape, data }: Tensor): void {
-  writer.varint(TENSOR.dtype, dtypeNumber(dtype)).message(TENSOR.shape, () => writeShape(writer, shape));
-  if (Array.isArray(data)) for (const text of data) writer.bytes(TENSOR.string, text);
-  else writer.bytes(TENSOR.content, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-}
-
-/** The relevant fields of a TensorProto; those from 5 on hold values of one kind each. */
-const TENSOR = {
-  dtype: 1,
-  shape: 2,
-  content: 4,
-  float: 5,
-  double: 6,
-  string: 8,
-  scomplex: 9,
-  dcomplex: 12,
-  resource: 14,
-  variant: 15,
-  float8: 18,
-} as const;
-
-/** The typed *_val fields, for tensors without raw content. */
-function readValues(field: Field): Iterable<number | bigint> {
-  switch (field.number) {
-    case TENSOR.float:
-    case TENSOR.scomplex:
-      return floatsOf(field);
-    case TENSOR.double:
-    case TENSOR.dcomplex:
-      return new Float64Array(field.bytes.slice().buffer);
-    case TENSOR.float8:
-      return field.bytes;
-    case TENSOR.resource:
-    case TENSOR.variant:
-      return [];
-    default:
-      return [...varintsOf(field)].map((value) => BigInt.asIntN(64, value));
-  }
-}
-
-function decodeTensor(bytes: Uint8Array): Tensor {
-  let dtype: DType = 'float32';
-  let shape: number[] = [];
-  let content: Uint8Array | undefined;
-  const values: (number | bigint)[] = [];
-  const strings: (string | Uint8Array)[] = [];
-  for (const field of fieldsOf(bytes)) {
-    if (field.number === TENSOR.dtype) dtype = dtypeFromNumber(intOf(field));
-    else if (field.number === TENSOR.shape) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
-    else if (field.number === TENSOR.content) content = field.bytes;
-    else if (field.number === TENSOR.string) strings.push(textOrBytes(field.bytes.slice()));
-    else if (field.number >= TENSOR.float) for (const value of readValues(field)) values.push(value);
-  }
-  const count = sizeOf(shape);
-  try {
-    if (dtype === 'resource' || dtype === 'variant') return new Tensor(dtype, shape, []); // messages cannot
-    // contain objects
-    if (dtype === 'string')
-      return new Tensor(
-        dtype,
-        shape,
-        uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')),
-      );
-    return new Tensor(
-      dtype,
-      shape,
-      content?.length ? rawElements(dtype, count, content) : expanded(dtype, count, values),
-    );
-  } catch (error) {
-    if (error instanceof RangeError)
-      throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
-    throw error;
-  }
-}
-
-function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArray {
-  const Data = typedArrayOf(dtype);
-  if (content.length !== count * itemsPerElement(dtype) * Data.BYTES_PER_ELEMENT) {
-    throw new InvalidArgumentError(
-      `a tensor of ${count} elements of ${dtype} has ${content.length} bytes of content`,
-    );
-  }
-  return new Data(content.slice().buffer);
-}
-
-/** The last element is repeated; without elements all are 0. */
-function expanded(dtype: DType, count: number, values: readonly (number | bigint)[]): TypedArray {
-  const items = itemsPerElement(dtype);
-  const data = new (typedArrayOf(dtype))(count * items);
-  const big = data instanceof BigInt64Array || data instanceof BigUint64Array;
-  for (let i = 0; i < data.length; i++) {
-    const value = values[i < values.length ? i : values.length - items + (i % items)] ?? 0;
-    (data as { [i: number]: unknown })[i] = big ? BigInt(value) : Number(value);
-  }
-  return data;
-}
 
 function writeFunc(writer: MessageWriter, value: unknown): void {
   const func = typeof value === 'string' ? { name: value } : (value as FuncAttr);

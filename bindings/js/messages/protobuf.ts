@@ -45,6 +45,8 @@ export function* fieldsOf(bytes: Uint8Array): Generator<Field> {
 export const textOf = (field: Field): string => decodeText(field.bytes);
 export const signedOf = (field: Field): bigint => BigInt.asIntN(64, field.value);
 export const intOf = (field: Field): number => Number(signedOf(field));
+export const fixed64Of = ({ bytes }: Field): bigint =>
+  new DataView(bytes.buffer, bytes.byteOffset, 8).getBigUint64(0, true);
 export const floatOf = (bytes: Uint8Array): number =>
   new DataView(bytes.buffer, bytes.byteOffset, 4).getFloat32(0, true);
 
@@ -109,6 +111,12 @@ export class MessageWriter {
   float(number: number, value: number): this {
     this.putVarint(number * 8 + 5);
     this.putBytes(new Uint8Array(new Float32Array([value]).buffer));
+    return this;
+  }
+
+  fixed64(number: number, value: bigint): this {
+    this.putVarint(number * 8 + 1);
+    this.putBytes(new Uint8Array(new BigUint64Array([value]).buffer));
     return this;
   }
 

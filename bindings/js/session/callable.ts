@@ -3,14 +3,12 @@
 import { Schema, checkOptions, checkReceivers } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import { CancelledError, InvalidArgumentError } from '../base/errors.js';
-import type { Runtime } from '../engine/runtime.js';
 import { STEP_OPTIONS, StepOptions, checkSignal, timeoutOf } from '../engine/step-queue.js';
-import { unsigned } from '../engine/wasm.js';
-import type { WasmCallablePtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { Fetch, Fetched, Place, Request, feedTensor } from './request.js';
-import type { Prepared, StepRunner } from './step-runner.js';
+import type { CallableBackend, Values } from './backend.js';
+import { Fetch, Fetched, Place, Request, valuesFor } from './request.js';
+import type { OpenSession } from './open-session.js';
 
 export interface CallableOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -22,102 +20,70 @@ export interface CallableOptions extends StepOptions {
 const OPTIONS: Schema<CallableOptions> = { targets: 'an array', connections: 'an array', ...STEP_OPTIONS };
 
 export class Callable<F extends Fetch = Fetch> {
-  readonly #runtime: Runtime;
-  readonly #pointer: WasmCallablePtr;
+  readonly #session: OpenSession;
+  readonly #backend: CallableBackend;
   readonly #places: readonly Place[];
-  readonly #numResults: number;
   readonly #answer: (values: readonly Tensor[]) => unknown;
   readonly #options: CallableOptions;
   #released = false;
 
   /** Created by `session.makeCallable(fetches, feeds)`. */
   constructor(
-    private readonly session: StepRunner,
-    runtime: Runtime,
+    session: OpenSession,
     fetches: F,
     feeds: readonly (Input | string)[],
     options: CallableOptions,
   ) {
-    this.#runtime = runtime;
+    this.#session = session;
     this.#options = options;
-    const sessionPointer = session.usablePointer();
+    session.backend.checkUsable();
     checkOptions<CallableOptions>('makeCallable', options, OPTIONS);
+    timeoutOf(options);
     if (!Array.isArray(feeds)) throw new InvalidArgumentError('the feeds of a callable are an array');
     const request = new Request(session.graph);
     this.#answer = request.add(fetches);
-    this.#numResults = request.fetches.length;
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     this.#places = feeds.map((key) => session.place(key, request));
-    const connected = (options.connections ?? []).flatMap((pair) =>
-      [pair[0], pair[1]].map((key) => request.output(key)),
+    const connections = (options.connections ?? []).map(
+      ([from, to]) => [request.output(from), request.output(to)] as const,
     );
-    const { wasm } = runtime;
-    this.#pointer = unsigned(
-      wasm.scope((scope) =>
-        session.located(() =>
-          wasm.checked((status) =>
-            wasm.call.TF_WasmMakeCallable(
-              sessionPointer,
-              scope.outputs(this.#places.map((place) => place.output)),
-              this.#places.length,
-              scope.outputs(request.fetches),
-              request.fetches.length,
-              scope.pointers(request.targets.map((target) => target.pointer)),
-              request.targets.length,
-              scope.outputs(connected),
-              connected.length / 2,
-              status,
-            ),
-          ),
-        ),
-      ),
-    );
-    runtime.opened(this, 'callables', this.#pointer);
+    const plan = {
+      feeds: this.#places.map((place) => place.output),
+      fetches: request.fetches,
+      targets: request.targets,
+    };
+    this.#backend = session.located(() => session.backend.makeCallable(plan, connections, options));
   }
 
   /** Runs one step. The values are in the order of the feeds. */
   run(...values: TensorLike[]): Promise<Fetched<F>> {
-    return this.session.soon(() => this.prepare(values), this.#options) as Promise<Fetched<F>>;
+    return this.#session.soon(
+      () => this.#values(values),
+      (checked) => this.#backend.run(checked, this.#options, this.#session.answer(this.#answer)),
+    ) as Promise<Fetched<F>>;
   }
 
   /** The synchronous form of `run`. */
   runSync(...values: TensorLike[]): Fetched<F> {
-    return this.session.atOnce(this.prepare(values)) as Fetched<F>;
+    const checked = this.#values(values);
+    const results = this.#session.located(() => this.#backend.runSync(checked, this.#options));
+    return this.#answer(results) as Fetched<F>;
   }
 
-  private prepare(given: readonly TensorLike[]): Prepared {
-    this.session.usablePointer();
+  #values(given: readonly TensorLike[]): Values {
+    this.#session.backend.checkUsable();
     if (this.#released) throw new CancelledError('the callable has been released');
     checkSignal(this.#options);
     if (given.length !== this.#places.length)
       throw new InvalidArgumentError(`Expected ${this.#places.length} feed tensors, but got ${given.length}`);
-    const values = this.#places.map((place, i) => feedTensor(place, given[i]!));
-    const { call } = this.#runtime.wasm;
-    const step = this.session.step({
-      values,
-      numResults: this.#numResults,
-      timeoutMs: timeoutOf(this.#options),
-      start: (_, options, inputs, results, status) =>
-        call.TF_WasmStartCall(
-          this.#pointer,
-          options,
-          inputs,
-          values.length,
-          results,
-          this.#numResults,
-          status,
-        ),
-    });
-    return { step, answer: () => this.#answer(this.session.located(() => step.values)) };
+    return valuesFor(this.#places, given);
   }
 
   /** Frees the prepared step. Later calls fail. */
   release(): void {
     if (this.#released) return;
-    this.#runtime.wasm.refuseInCallback();
+    this.#backend.release();
     this.#released = true;
-    this.#runtime.closed(this, 'callables');
-    this.#runtime.wasm.call.TF_WasmReleaseCallable(this.#pointer);
   }
 
   [Symbol.dispose](): void {

@@ -5,6 +5,7 @@ import { Graph } from '../graph/graph.js';
 import { Input, Operation, Output, valueOf, Variable } from '../graph/operation.js';
 import { DType, TypedArray, itemsPerElement } from '../tensor/dtypes.js';
 import { Tensor, TensorLike, refuseDetached, tensor } from '../tensor/tensor.js';
+import type { Values } from './backend.js';
 
 /**
  * The types of fetches: a value, an operation to run, or arrays and records of them. null is included so that
@@ -133,6 +134,14 @@ export function feedTensor({ output, dtype, shape: known }: Place, value: Tensor
     if (error instanceof TFError) error.message = `the value for ${output.name}: ${error.message}`;
     throw error;
   }
+}
+
+/** The tensors for feeds. Those made of numbers and nested arrays are owned; arrays and Tensors are the user's. */
+export function valuesFor(places: readonly Place[], given: readonly TensorLike[]): Values {
+  return {
+    tensors: places.map((place, i) => feedTensor(place, given[i]!)),
+    owned: given.map((value) => !(value instanceof Tensor || ArrayBuffer.isView(value))),
+  };
 }
 
 function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): Tensor {

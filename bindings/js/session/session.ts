@@ -2,21 +2,21 @@
 /** Session: runs parts of a graph and keeps its variables. */
 import { Schema, checkOptions, checkReceivers, shown } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
-import { CancelledError, InvalidArgumentError, TFError, UnimplementedError } from '../base/errors.js';
+import { InvalidArgumentError, UnimplementedError } from '../base/errors.js';
 import { Graph } from '../graph/graph.js';
-import type { Null, SessionOptionsPtr, SessionPtr } from '../generated/abi.js';
-import { withHint } from '../graph/hints.js';
+import type { SessionPtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import { MessageWriter } from '../messages/protobuf.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
-import { SessionStep, StepRequest } from '../engine/session-step.js';
-import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
-import { unsigned } from '../engine/wasm.js';
-import { Tensor } from '../tensor/tensor.js';
+import { STEP_OPTIONS, StepOptions, checkSignal, timeoutOf } from '../engine/step-queue.js';
+import type { Tensor } from '../tensor/tensor.js';
+import type { Device, Plan, SessionBackend, Values } from './backend.js';
 import { Callable, CallableOptions } from './callable.js';
+import { LocalBackend } from './local-backend.js';
+import { OpenSession } from './open-session.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
-import { Feeds, Fetch, Fetched, Place, Request, feedEntries, feedTensor } from './request.js';
-import type { Prepared } from './step-runner.js';
+import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
+import { openInWorker } from './worker-target.js';
 
 export interface RunOptions extends StepOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -24,8 +24,13 @@ export interface RunOptions extends StepOptions {
 }
 
 export interface SessionOptions {
-  /** '' runs on this thread. */
-  target?: string;
+  /**
+   * '' runs in this thread. 'worker' runs in an engine of its own in a Web Worker, or a worker thread of Node:
+   * steps never block this thread, and everything is asynchronous (there is no `runSync`). All such sessions
+   * of an engine share one worker. It has its own files and ops: those of `tf.files` and `tf.registerOp` are
+   * not there.
+   */
+  target?: '' | 'worker';
   /**
    * false: every node runs unchanged, and calls are not inlined. Results are the same. Use it to measure the
    * effect of the optimizer.
@@ -42,17 +47,6 @@ export interface SessionOptions {
   logDevicePlacement?: boolean;
 }
 
-/** One of a session's devices. */
-export interface Device {
-  /** '/job:localhost/replica:0/task:0/device:CPU:0' */
-  readonly name: string;
-  /** 'CPU' */
-  readonly type: string;
-  readonly memoryBytes: number;
-  /** Another one for each device of each session. */
-  readonly incarnation: bigint;
-}
-
 const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...STEP_OPTIONS };
 const SESSION_OPTIONS: Schema<SessionOptions> = {
   target: 'a string',
@@ -61,8 +55,6 @@ const SESSION_OPTIONS: Schema<SessionOptions> = {
   allowSoftPlacement: 'true or false',
   logDevicePlacement: 'true or false',
 };
-
-const CLOSED = 'Session has been closed.';
 
 /** A ConfigProto. */
 function configOf(options: SessionOptions): Uint8Array {
@@ -81,31 +73,27 @@ function configOf(options: SessionOptions): Uint8Array {
   return config.finish();
 }
 
-function withConfig(
-  { wasm }: Runtime,
-  config: Uint8Array,
-  open: (settings: SessionOptionsPtr | Null) => SessionPtr,
-): SessionPtr {
-  if (config.length === 0) return open(0);
-  const settings = unsigned(wasm.call.TF_NewSessionOptions());
-  try {
-    wasm.scope((scope) =>
-      wasm.checked((status) => wasm.call.TF_SetConfig(settings, scope.bytes(config), config.length, status)),
-    );
-    return open(settings);
-  } finally {
-    wasm.call.TF_DeleteSessionOptions(settings);
-  }
+function backendFor(runtime: Runtime, graph: Graph, options: SessionOptions): SessionBackend {
+  const { target = '' } = options;
+  if (target === 'worker') return openInWorker(runtime, graph, configOf(options));
+  if (target === '') return new LocalBackend(runtime, graph, configOf(options));
+  throw new UnimplementedError(
+    `target '${target as string}' is not supported: sessions run in this thread (''), or in a worker ('worker')`,
+  );
+}
+
+/** A checked run. */
+interface Run {
+  readonly plan: Plan;
+  readonly values: Values;
+  /** Whether everything that is fetched is fed, so that there is nothing to run. */
+  readonly isIdle: boolean;
+  /** Gives results the structure of the fetches. */
+  readonly shape: (results: readonly Tensor[]) => unknown;
 }
 
 export class Session {
-  readonly #runtime: Runtime;
-  readonly #pointer: SessionPtr;
-  #closed = false;
-  readonly #queue = new StepQueue();
-  /** Cached, because the look-up takes longer than a small step. */
-  readonly #placesByName = new Map<string, Place>();
-  readonly #placesByHandle = new WeakMap<Input, Place>();
+  readonly #open: OpenSession;
 
   /** Created by `new tf.Session(graph)`. */
   constructor(
@@ -113,7 +101,7 @@ export class Session {
     readonly graph: Graph,
     options: SessionOptions = {},
   ) {
-    this.#runtime = checkRuntime(runtime, 'Session', 'new tf.Session(graph)');
+    checkRuntime(runtime, 'Session', 'new tf.Session(graph)');
     if (!(graph instanceof Graph))
       throw new InvalidArgumentError(
         `a session runs a Graph: write new tf.Session(graph), not of ${shown(graph)}`,
@@ -123,15 +111,7 @@ export class Session {
       throw new InvalidArgumentError(
         'the graph belongs to another engine: init() made it with other options',
       );
-    if (options.target)
-      throw new UnimplementedError(
-        `sessions run in this thread: target '${options.target}' is not supported`,
-      );
-    const { wasm } = runtime;
-    const open = (settings: SessionOptionsPtr | Null) =>
-      unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status)));
-    this.#pointer = withConfig(runtime, configOf(options), open);
-    runtime.opened(this, 'sessions', this.#pointer);
+    this.#open = new OpenSession(graph, backendFor(runtime, graph, options));
   }
 
   /**
@@ -141,11 +121,16 @@ export class Session {
    * while it waits for another step.
    */
   run<const F extends Fetch>(fetches: F, feeds?: Feeds, options?: RunOptions): Promise<Fetched<F>> {
-    return this.runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
+    return this.#runSoon(fetches, feeds, options) as Promise<Fetched<F>>;
   }
 
-  private runSoon(fetches: Fetch, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
-    return this.soon(() => this.prepare(fetches, feeds, options), options);
+  #runSoon(fetches: Fetch, feeds?: Feeds, options: RunOptions = {}): Promise<unknown> {
+    const open = this.#open;
+    return open.soon(
+      () => this.#check(fetches, feeds, options),
+      ({ plan, values, isIdle, shape }) =>
+        isIdle ? Promise.resolve(shape([])) : open.backend.run(plan, values, options, open.answer(shape)),
+    );
   }
 
   /**
@@ -153,7 +138,10 @@ export class Session {
    * first.
    */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
-    return this.atOnce(this.prepare(fetches, feeds, options)) as Fetched<F>;
+    const { plan, values, isIdle, shape } = this.#check(fetches, feeds, options);
+    const { backend } = this.#open;
+    const results = isIdle ? [] : this.#open.located(() => backend.runSync(plan, values, options));
+    return shape(results) as Fetched<F>;
   }
 
   /**
@@ -165,7 +153,7 @@ export class Session {
     feeds: readonly (Input | string)[] = [],
     options: CallableOptions = {},
   ): Callable<F> {
-    return new Callable(this, this.#runtime, fetches, feeds, options);
+    return new Callable(this.#open, fetches, feeds, options);
   }
 
   /**
@@ -177,148 +165,65 @@ export class Session {
     feeds: readonly (Input | string)[],
     options: PartialRunOptions = {},
   ): PartialRun {
-    return new PartialRun(this, this.#runtime, fetches, feeds, options);
+    return new PartialRun(this.#open, fetches, feeds, options);
   }
 
-  /** @internal Runs a step when the steps before it have ended. Rejects if `prepare` throws. */
-  soon(prepare: () => Prepared, options: StepOptions): Promise<unknown> {
-    let prepared: Prepared;
-    try {
-      prepared = prepare();
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return this.#queue.run(prepared.step, prepared.answer, options, () =>
-      this.#closed ? new CancelledError(CLOSED) : undefined,
-    );
-  }
-
-  /** @internal Runs a step to its end, after the running step has ended. */
-  atOnce({ step, answer }: Prepared): unknown {
-    this.#queue.runAtOnce(step);
-    return answer();
-  }
-
-  /** @internal The handle, if the session may run. */
-  usablePointer(): SessionPtr {
-    if (this.#closed) throw new CancelledError(CLOSED);
-    this.#runtime.wasm.refuseInCallback();
-    return this.#pointer;
-  }
-
-  /** Looks up and checks feeds and fetches, and copies the feeds into the engine. */
-  private prepare(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Prepared {
-    const pointer = this.usablePointer();
+  /** Looks up and checks feeds and fetches. */
+  #check(fetches: Fetch, feeds: Feeds = {}, options: RunOptions): Run {
+    this.#open.backend.checkUsable();
     checkOptions<RunOptions>('run', options, RUN_OPTIONS);
     checkSignal(options);
+    timeoutOf(options);
     const request = new Request(this.graph);
     const shape = request.add(fetches);
     for (const target of options.targets ?? []) request.targets.push(request.operation(target));
     const entries = feedEntries(feeds);
-    const places = entries.map(([key]) => this.place(key, request));
-    const values = entries.map(([, value], i) => feedTensor(places[i]!, value));
+    const places = entries.map(([key]) => this.#open.place(key, request));
+    const values = valuesFor(
+      places,
+      entries.map(([, value]) => value),
+    );
     const feedOutputs = places.map((place) => place.output);
     // The engine refuses to fetch a fed output, so such a fetch returns the fed value.
     const fed = request.fetches.map((fetch) =>
       feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index),
     );
-    const open = request.fetches.filter((_, i) => fed[i]! < 0);
-    const nothingToDo = fed.length > 0 && open.length === 0 && request.targets.length === 0;
-    const { call } = this.#runtime.wasm;
-    const step = this.step({
-      values,
-      numResults: open.length,
-      timeoutMs: timeoutOf(options),
-      start: (scope, stepOptions, inputs, results, status) =>
-        nothingToDo
-          ? 0
-          : call.TF_WasmStartStep(
-              pointer,
-              stepOptions,
-              scope.outputs(feedOutputs),
-              inputs,
-              feedOutputs.length,
-              scope.outputs(open),
-              results,
-              open.length,
-              scope.pointers(request.targets.map((target) => target.pointer)),
-              request.targets.length,
-              status,
-            ),
-    });
-    const answer = () => {
-      const results = this.located(() => step.values)[Symbol.iterator]();
-      return shape(
-        fed.map((position) => (position < 0 ? (results.next().value as Tensor) : values[position]!)),
-      );
+    const rest = request.fetches.filter((_, i) => fed[i]! < 0);
+    return {
+      plan: { feeds: feedOutputs, fetches: rest, targets: request.targets },
+      values: { ...values, owned: values.owned.map((owned, i) => owned && !fed.includes(i)) },
+      isIdle: fed.length > 0 && rest.length === 0 && request.targets.length === 0,
+      shape(results) {
+        const remaining = results[Symbol.iterator]();
+        return shape(
+          fed.map((position) =>
+            position < 0 ? (remaining.next().value as Tensor) : values.tensors[position]!,
+          ),
+        );
+      },
     };
-    return { step, answer };
-  }
-
-  /** @internal */
-  step(request: StepRequest): SessionStep {
-    return new SessionStep(this.#runtime.wasm, request);
-  }
-
-  /** @internal Calls `work`, and adds to its errors which op failed and what to do. */
-  located<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof TFError)) throw error;
-      withHint(error, this.#runtime, this.graph);
-      throw error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
-    }
-  }
-
-  /** @internal The output that a key feeds. */
-  place(key: Input | string, request: Request): Place {
-    const known = typeof key === 'string' ? this.#placesByName.get(key) : this.#placesByHandle.get(key);
-    if (known) return known;
-    const output = request.output(key);
-    const place = { output, dtype: output.dtype, shape: output.shape };
-    if (typeof key === 'string') this.#placesByName.set(key, place);
-    else this.#placesByHandle.set(key, place);
-    return place;
   }
 
   /** The session's devices, by their ids. */
-  listDevices(): Device[] {
-    const pointer = this.usablePointer();
-    const { wasm } = this.#runtime;
-    const { call } = wasm;
-    const list = wasm.made((status) => call.TF_SessionListDevices(pointer, status));
-    try {
-      return Array.from({ length: call.TF_DeviceListCount(list) }, (_, i) => {
-        let device: Device | undefined;
-        wasm.checked((status) => {
-          device = {
-            name: wasm.text(call.TF_DeviceListName(list, i, status)),
-            type: wasm.text(call.TF_DeviceListType(list, i, status)),
-            memoryBytes: Number(call.TF_DeviceListMemoryBytes(list, i, status)),
-            incarnation: BigInt.asUintN(64, call.TF_DeviceListIncarnation(list, i, status)),
-          };
-        });
-        return device!;
-      });
-    } finally {
-      call.TF_DeleteDeviceList(list);
-    }
+  async listDevices(): Promise<Device[]> {
+    return this.#open.backend.listDevices();
   }
 
-  /** Frees the variables and all caches. Later runs fail. */
+  /** Frees the variables and all caches, and ends the running steps. Later runs fail. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#runtime.wasm.refuseInCallback();
-    this.#closed = true;
-    this.#queue.abandon(new CancelledError(CLOSED));
-    this.#runtime.closed(this, 'sessions');
-    this.#runtime.wasm.checked((status) => this.#runtime.wasm.call.TF_DeleteSession(this.#pointer, status));
+    await this.#open.backend.close();
+  }
+
+  /** @internal The engine's session, for helpers that need one in this thread. */
+  usablePointer(): SessionPtr {
+    const { backend } = this.#open;
+    if (backend instanceof LocalBackend) return backend.usablePointer();
+    throw new UnimplementedError('this needs a session of this thread, without a target');
   }
 
   /** 'Session<of Graph<12 nodes>>' */
   toString(): string {
-    return this.#closed ? 'Session<closed>' : `Session<of ${this.graph.toString()}>`;
+    return this.#open.backend.closed ? 'Session<closed>' : `Session<of ${this.graph.toString()}>`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,0 +1,121 @@
+/**
+ * The requests and responses of TensorFlow's MasterService (tensorflow/core/protobuf/master.proto), and the
+ * messages that they contain.
+ */
+import {
+  BOOL,
+  BYTES,
+  FIXED64,
+  Fields,
+  INT32,
+  INT64,
+  MessageType,
+  TENSOR,
+  TEXT,
+  list,
+  message,
+} from '../messages/message-type.js';
+
+const NamedTensor = new MessageType({ name: [1, TEXT], tensor: [2, TENSOR] });
+
+/** As far as the bindings use it. */
+export const RunOptions = new MessageType({ traceLevel: [1, INT32], timeoutInMs: [2, INT64] });
+
+const TensorConnection = new MessageType({ fromTensor: [1, TEXT], toTensor: [2, TEXT] });
+
+const CallableOptions = new MessageType({
+  feed: [1, list(TEXT)],
+  fetch: [2, list(TEXT)],
+  target: [3, list(TEXT)],
+  runOptions: [4, message(RunOptions)],
+  tensorConnection: [5, list(message(TensorConnection))],
+});
+
+const DeviceAttributes = new MessageType({
+  name: [1, TEXT],
+  deviceType: [2, TEXT],
+  memoryLimit: [4, INT64],
+  incarnation: [6, FIXED64],
+});
+
+/** A method of the service: its name, and its messages. */
+export interface Method<Q extends Fields, R extends Fields> {
+  readonly name: string;
+  readonly request: MessageType<Q>;
+  readonly response: MessageType<R>;
+}
+
+const method = <Q extends Fields, R extends Fields>(name: string, request: Q, response: R): Method<Q, R> => ({
+  name,
+  request: new MessageType(request),
+  response: new MessageType(response),
+});
+
+export const CreateSession = method(
+  'CreateSession',
+  { graphDef: [1, BYTES], config: [2, BYTES], target: [3, TEXT] },
+  { sessionHandle: [1, TEXT], graphVersion: [2, INT64] },
+);
+
+export const ExtendSession = method(
+  'ExtendSession',
+  { sessionHandle: [1, TEXT], graphDef: [2, BYTES], currentGraphVersion: [3, INT64] },
+  { newGraphVersion: [4, INT64] },
+);
+
+/** `options` is a RunOptions, `metadata` a RunMetadata. */
+export const RunStep = method(
+  'RunStep',
+  {
+    sessionHandle: [1, TEXT],
+    feed: [2, list(message(NamedTensor))],
+    fetch: [3, list(TEXT)],
+    target: [4, list(TEXT)],
+    options: [5, BYTES],
+    partialRunHandle: [6, TEXT],
+    storeErrorsInResponseBody: [7, BOOL],
+    requestId: [8, INT64],
+  },
+  {
+    tensor: [1, list(message(NamedTensor))],
+    metadata: [2, BYTES],
+    statusCode: [3, INT32],
+    statusErrorMessage: [4, TEXT],
+  },
+);
+
+export const PartialRunSetup = method(
+  'PartialRunSetup',
+  {
+    sessionHandle: [1, TEXT],
+    feed: [2, list(TEXT)],
+    fetch: [3, list(TEXT)],
+    target: [4, list(TEXT)],
+    requestId: [5, INT64],
+  },
+  { partialRunHandle: [1, TEXT] },
+);
+
+export const CloseSession = method('CloseSession', { sessionHandle: [1, TEXT] }, {});
+
+export const Reset = method('Reset', { container: [1, list(TEXT)], deviceFilters: [2, list(TEXT)] }, {});
+
+export const ListDevices = method(
+  'ListDevices',
+  { sessionHandle: [1, TEXT] },
+  { localDevice: [1, list(message(DeviceAttributes))], remoteDevice: [2, list(message(DeviceAttributes))] },
+);
+
+export const MakeCallable = method(
+  'MakeCallable',
+  { sessionHandle: [1, TEXT], options: [2, message(CallableOptions)], requestId: [3, INT64] },
+  { handle: [1, INT64] },
+);
+
+export const RunCallable = method(
+  'RunCallable',
+  { sessionHandle: [1, TEXT], handle: [2, INT64], feed: [3, list(TENSOR)], requestId: [4, INT64] },
+  { fetch: [1, list(TENSOR)], metadata: [2, BYTES] },
+);
+
+export const ReleaseCallable = method('ReleaseCallable', { sessionHandle: [1, TEXT], handle: [2, INT64] }, {});

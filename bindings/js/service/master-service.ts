@@ -1,0 +1,226 @@
+/**
+ * MasterService: serves the calls of TensorFlow's MasterService with sessions of this thread's engine,
+ * whatever carries them.
+ */
+import { AbortedError, InvalidArgumentError, NotFoundError, TFError, codeNumber } from '../base/errors.js';
+import type { Runtime } from '../engine/runtime.js';
+import type { StepOptions } from '../engine/step-queue.js';
+import { Graph } from '../graph/graph.js';
+import type { Operation, Output } from '../graph/operation.js';
+import * as master from '../master/messages.js';
+import { Parcel, pack, unpack } from '../master/transport.js';
+import type { Fields, ValuesOf } from '../messages/message-type.js';
+import type { Plan, Values } from '../session/backend.js';
+import { LocalBackend, LocalCallable } from '../session/local-backend.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { extendGraph } from './extend-graph.js';
+
+/** A session that a client created. */
+interface Served {
+  readonly graph: Graph;
+  readonly session: LocalBackend;
+  /** How often the graph was extended. */
+  version: bigint;
+  readonly callables: Map<bigint, { readonly callable: LocalCallable; readonly timeoutMs: number }>;
+  nextCallable: bigint;
+}
+
+type Request<M> = M extends master.Method<infer Q, Fields> ? ValuesOf<Q> : never;
+type Response<M> = M extends master.Method<Fields, infer R> ? Partial<ValuesOf<R>> : never;
+type Serve = (request: Parcel, signal: AbortSignal, carriesBuffers: boolean) => Promise<Parcel>;
+
+/** 16 hexadecimal digits. */
+const newHandle = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
+const timeoutOf = (options: { readonly timeoutInMs?: bigint } | undefined): number =>
+  Number(options?.timeoutInMs ?? 0n);
+
+/** The tensors of a request belong to it. */
+const valuesOf = (tensors: readonly (Tensor | undefined)[]): Values => {
+  if (tensors.includes(undefined)) throw new InvalidArgumentError('a feed of the request has no tensor');
+  return { tensors: tensors as readonly Tensor[], owned: tensors.map(() => true) };
+};
+
+const same = <T>(values: () => T): T => values();
+
+export class MasterService {
+  readonly #sessions = new Map<string, Served>();
+  readonly #methods = new Map<string, Serve>();
+
+  constructor(private readonly runtime: Runtime) {
+    this.#serve(master.CreateSession, (request) => this.#create(request));
+    this.#serve(master.ExtendSession, (request) => this.#extend(request));
+    this.#serve(master.PartialRunSetup, (request) => this.#setUpPartialRun(request));
+    this.#serve(master.RunStep, (request, signal) => this.#runStep(request, signal));
+    this.#serve(master.MakeCallable, (request) => this.#makeCallable(request));
+    this.#serve(master.RunCallable, (request, signal) => this.#runCallable(request, signal));
+    this.#serve(master.ReleaseCallable, (request) => this.#releaseCallable(request));
+    this.#serve(master.ListDevices, (request) => this.#listDevices(request));
+    this.#serve(master.CloseSession, (request) => this.#close(request.sessionHandle));
+    this.#serve(master.Reset, () => this.#reset());
+  }
+
+  /**
+   * Serves one call: `method` is its name, `signal` ends its work. Calls on one session run in the order of
+   * their arrival. `carriesBuffers`: whether the response may have buffers.
+   */
+  async call(
+    method: string,
+    request: Parcel,
+    signal: AbortSignal,
+    carriesBuffers: boolean,
+  ): Promise<Parcel> {
+    const serve = this.#methods.get(method);
+    if (!serve) throw new NotFoundError(`the MasterService has no method '${method}'`);
+    return serve(request, signal, carriesBuffers);
+  }
+
+  #serve<M extends master.Method<Fields, Fields>>(
+    method: M,
+    work: (request: Request<M>, signal: AbortSignal) => Response<M> | Promise<Response<M>>,
+  ): void {
+    this.#methods.set(method.name, async (request, signal, carriesBuffers) => {
+      const response = await work(unpack(method.request, request) as Request<M>, signal);
+      return pack(method.response, response, carriesBuffers);
+    });
+  }
+
+  #served(handle: string): Served {
+    const served = this.#sessions.get(handle);
+    if (!served)
+      throw new AbortedError(`Session ${handle} is not found. Possibly, this master has restarted.`);
+    return served;
+  }
+
+  #create({ graphDef, config }: Request<typeof master.CreateSession>): Response<typeof master.CreateSession> {
+    const graph = new Graph(this.runtime);
+    try {
+      extendGraph(graph, graphDef);
+      const session = new LocalBackend(this.runtime, graph, config);
+      const sessionHandle = newHandle();
+      const served = { graph, session, version: 0n, callables: new Map(), nextCallable: 0n };
+      this.#sessions.set(sessionHandle, served);
+      return { sessionHandle, graphVersion: served.version };
+    } catch (error) {
+      graph.dispose();
+      throw error;
+    }
+  }
+
+  #extend(request: Request<typeof master.ExtendSession>): Response<typeof master.ExtendSession> {
+    const served = this.#served(request.sessionHandle);
+    const { currentGraphVersion } = request;
+    if (currentGraphVersion !== served.version)
+      throw new AbortedError(
+        `Current version is ${served.version} but caller expected ${currentGraphVersion}.`,
+      );
+    extendGraph(served.graph, request.graphDef);
+    return { newGraphVersion: ++served.version };
+  }
+
+  #setUpPartialRun(
+    request: Request<typeof master.PartialRunSetup>,
+  ): Response<typeof master.PartialRunSetup> {
+    const { graph, session } = this.#served(request.sessionHandle);
+    const plan = planOf(graph, request.feed, request.fetch, request.target);
+    return { partialRunHandle: session.partialRun(plan).handle };
+  }
+
+  async #runStep(
+    request: Request<typeof master.RunStep>,
+    signal: AbortSignal,
+  ): Promise<Response<typeof master.RunStep>> {
+    const { graph, session } = this.#served(request.sessionHandle);
+    try {
+      const feeds = request.feed.map(({ name }) => name ?? '');
+      const plan = planOf(graph, feeds, request.fetch, request.target);
+      const values = valuesOf(request.feed.map(({ tensor }) => tensor));
+      const options = { signal, timeoutMs: timeoutOf(master.RunOptions.decode(request.options)) };
+      const results = request.partialRunHandle
+        ? await session.resumePartialRun(request.partialRunHandle).run(plan, values, options, same)
+        : await session.run(plan, values, options, same);
+      return { tensor: request.fetch.map((name, i) => ({ name, tensor: results[i] })) };
+    } catch (error) {
+      if (!(error instanceof TFError && request.storeErrorsInResponseBody)) throw error;
+      return { statusCode: codeNumber(error.code), statusErrorMessage: error.message };
+    }
+  }
+
+  #makeCallable(request: Request<typeof master.MakeCallable>): Response<typeof master.MakeCallable> {
+    const served = this.#served(request.sessionHandle);
+    const { graph, session } = served;
+    const { feed = [], fetch = [], target = [], tensorConnection = [], runOptions } = request.options ?? {};
+    const connections = tensorConnection.map(
+      ({ fromTensor = '', toTensor = '' }): [Output, Output] => [
+        graph.output(fromTensor),
+        graph.output(toTensor),
+      ],
+    );
+    const callable = session.makeCallable(planOf(graph, feed, fetch, target), connections);
+    const handle = served.nextCallable++;
+    served.callables.set(handle, { callable, timeoutMs: timeoutOf(runOptions) });
+    return { handle };
+  }
+
+  async #runCallable(
+    { sessionHandle, handle, feed }: Request<typeof master.RunCallable>,
+    signal: AbortSignal,
+  ): Promise<Response<typeof master.RunCallable>> {
+    const { callables } = this.#served(sessionHandle);
+    const made = callables.get(handle);
+    if (!made) throw new InvalidArgumentError(`No such callable handle: ${handle}`);
+    const options: StepOptions = { signal, timeoutMs: made.timeoutMs };
+    return { fetch: await made.callable.run(valuesOf(feed), options, same) };
+  }
+
+  #releaseCallable(request: Request<typeof master.ReleaseCallable>): Response<typeof master.ReleaseCallable> {
+    const { callables } = this.#served(request.sessionHandle);
+    callables.get(request.handle)?.callable.release();
+    callables.delete(request.handle);
+    return {};
+  }
+
+  async #listDevices(
+    request: Request<typeof master.ListDevices>,
+  ): Promise<Response<typeof master.ListDevices>> {
+    const devices = await this.#served(request.sessionHandle).session.listDevices();
+    return {
+      localDevice: devices.map(({ name, type, memoryBytes, incarnation }) => ({
+        name,
+        deviceType: type,
+        memoryLimit: BigInt(memoryBytes),
+        incarnation,
+      })),
+    };
+  }
+
+  async #close(handle: string): Promise<Response<typeof master.CloseSession>> {
+    const { graph, session, callables } = this.#served(handle);
+    this.#sessions.delete(handle);
+    for (const { callable } of callables.values()) callable.release();
+    await session.close();
+    graph.dispose();
+    return {};
+  }
+
+  /** Closes all sessions. */
+  async #reset(): Promise<Response<typeof master.Reset>> {
+    for (const handle of [...this.#sessions.keys()]) await this.#close(handle);
+    return {};
+  }
+}
+
+/** What the names of a request mean in a graph. */
+function planOf(
+  graph: Graph,
+  feeds: readonly string[],
+  fetches: readonly string[],
+  targets: readonly string[],
+): Plan {
+  return {
+    feeds: feeds.map((name) => graph.output(name)),
+    fetches: fetches.map((name) => graph.output(name)),
+    targets: targets.map((name): Operation => graph.requiredOperation(name)),
+  };
+}

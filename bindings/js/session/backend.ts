@@ -1,0 +1,72 @@
+/**
+ * SessionBackend: where the steps of a session run. Sessions, callables and partial runs look up and check
+ * what users ask for; backends run it: in this thread (local/), or through a MasterService (remote/).
+ */
+import type { StepOptions } from '../engine/step-queue.js';
+import type { Operation, Output } from '../graph/operation.js';
+import type { Tensor } from '../tensor/tensor.js';
+
+/** One of a session's devices. */
+export interface Device {
+  /** '/job:localhost/replica:0/task:0/device:CPU:0' */
+  readonly name: string;
+  /** 'CPU' */
+  readonly type: string;
+  readonly memoryBytes: number;
+  /** Another one for each device of each session. */
+  readonly incarnation: bigint;
+}
+
+/** What a step, a partial run or a callable computes. */
+export interface Plan {
+  readonly feeds: readonly Output[];
+  readonly fetches: readonly Output[];
+  readonly targets: readonly Operation[];
+}
+
+/** The values of the feeds of one run. */
+export interface Values {
+  readonly tensors: readonly Tensor[];
+  /** Which of them nobody else refers to, so that their memory may be given away. */
+  readonly owned: readonly boolean[];
+}
+
+/**
+ * Receives the results when the step has ended. `values` returns those of the fetches, or throws the error of
+ * the step.
+ */
+export type Answer<T> = (values: () => readonly Tensor[]) => T;
+
+/** A prepared run, or a partial run. Values are taken when `run` is called; steps run in that order. */
+export interface CallableBackend {
+  run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
+  runSync(values: Values, options: StepOptions): readonly Tensor[];
+  release(): void;
+}
+
+export interface PartialRunBackend {
+  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
+  runSync(piece: Plan, values: Values, options: StepOptions): readonly Tensor[];
+  /** 'x:0->y:0;0' */
+  readonly handle: string;
+}
+
+/** Its errors are those of the engine, without hints and ops. */
+export interface SessionBackend {
+  /** Throws unless the session may run. */
+  checkUsable(): void;
+  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
+  runSync(plan: Plan, values: Values, options: StepOptions): readonly Tensor[];
+  makeCallable(
+    plan: Plan,
+    connections: readonly (readonly [Output, Output])[],
+    options: StepOptions,
+  ): CallableBackend;
+  partialRun(plan: Plan): PartialRunBackend;
+  listDevices(): Promise<Device[]>;
+  readonly closed: boolean;
+  close(): Promise<void>;
+}
+
+/** The message of a session that was closed, as of TensorFlow's. */
+export const CLOSED = 'Session has been closed.';

@@ -1,0 +1,59 @@
+/** GraphGrowth: what of a graph another process does not have yet, as GraphDefs. */
+import type { Ptr } from '../generated/abi.js';
+import type { Graph } from '../graph/graph.js';
+import type { Operation } from '../graph/operation.js';
+import { MessageWriter, fieldsOf } from '../messages/protobuf.js';
+
+const GRAPH = { node: 1, library: 2, versions: 4 } as const;
+
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.every((byte, i) => byte === b[i]);
+
+export class GraphGrowth {
+  /** The engine's position behind the last node that was given. */
+  #position = 0;
+  #library: Uint8Array = new Uint8Array(0);
+
+  constructor(private readonly graph: Graph) {}
+
+  /** The graph up to now; later growth is relative to it. */
+  whole(): Uint8Array {
+    this.#newOperations();
+    const bytes = this.graph.toGraphDef();
+    for (const field of fieldsOf(bytes)) if (field.number === GRAPH.library) this.#library = field.bytes;
+    return bytes;
+  }
+
+  /** The nodes that were added since, and all functions if there are other ones; undefined if there are none. */
+  next(): Uint8Array | undefined {
+    if (this.graph.disposed) return undefined; // steps of callables still run
+    const operations = this.#newOperations();
+    if (operations.length === 0) return undefined;
+    const def = new MessageWriter();
+    for (const operation of operations) def.bytes(GRAPH.node, operation.toNodeDef());
+    if (this.graph.wasm.call.TF_GraphNumFunctions(this.graph.pointer) > 0) this.#addLibrary(def);
+    return def.finish();
+  }
+
+  #addLibrary(def: MessageWriter): void {
+    for (const field of fieldsOf(this.graph.toGraphDef())) {
+      if (field.number !== GRAPH.library || sameBytes(field.bytes, this.#library)) continue;
+      this.#library = field.bytes;
+      def.raw(field);
+    }
+  }
+
+  #newOperations(): Operation[] {
+    const { graph } = this;
+    const { wasm } = graph;
+    return wasm.scope((scope) => {
+      const place: Ptr<'size_t'> = scope.alloc(4);
+      wasm.u32[place >>> 2] = this.#position;
+      const added: Operation[] = [];
+      for (let pointer; (pointer = wasm.call.TF_GraphNextOperation(graph.pointer, place)) !== 0; )
+        added.push(graph.operationAt(pointer));
+      this.#position = wasm.u32[place >>> 2]!;
+      return added;
+    });
+  }
+}

@@ -1,0 +1,287 @@
+/** LocalBackend: runs the steps of a session in this thread's engine. */
+import { CancelledError } from '../base/errors.js';
+import type { Runtime } from '../engine/runtime.js';
+import { SessionStep, StepRequest } from '../engine/session-step.js';
+import { StepOptions, StepQueue, timeoutOf } from '../engine/step-queue.js';
+import { unsigned } from '../engine/wasm.js';
+import type { Null, Ptr, SessionOptionsPtr, SessionPtr, TextPtr, WasmCallablePtr } from '../generated/abi.js';
+import type { Graph } from '../graph/graph.js';
+import type { Output } from '../graph/operation.js';
+import type { Tensor } from '../tensor/tensor.js';
+import {
+  Answer,
+  CLOSED,
+  CallableBackend,
+  Device,
+  PartialRunBackend,
+  Plan,
+  SessionBackend,
+  Values,
+} from './backend.js';
+
+function withConfig(
+  { wasm }: Runtime,
+  config: Uint8Array,
+  open: (settings: SessionOptionsPtr | Null) => SessionPtr,
+): SessionPtr {
+  if (config.length === 0) return open(0);
+  const settings = unsigned(wasm.call.TF_NewSessionOptions());
+  try {
+    wasm.scope((scope) =>
+      wasm.checked((status) => wasm.call.TF_SetConfig(settings, scope.bytes(config), config.length, status)),
+    );
+    return open(settings);
+  } finally {
+    wasm.call.TF_DeleteSessionOptions(settings);
+  }
+}
+
+export class LocalBackend implements SessionBackend {
+  private readonly pointer: SessionPtr;
+  /** Steps run one after the other, in the order of the calls. */
+  private readonly queue = new StepQueue();
+  closed = false;
+
+  /** `config` is a ConfigProto. */
+  constructor(
+    readonly runtime: Runtime,
+    /** Kept, because the engine's session refers to it. */
+    readonly graph: Graph,
+    config: Uint8Array,
+  ) {
+    const { wasm } = runtime;
+    this.pointer = withConfig(runtime, config, (settings) =>
+      unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status))),
+    );
+    runtime.opened(this, 'sessions', this.pointer);
+  }
+
+  checkUsable(): void {
+    if (this.closed) throw new CancelledError(CLOSED);
+    this.runtime.wasm.refuseInCallback();
+  }
+
+  /** The engine's session, if it may run. */
+  usablePointer(): SessionPtr {
+    this.checkUsable();
+    return this.pointer;
+  }
+
+  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.runSoon(this.stepOf(plan, values, options), options, answer);
+  }
+
+  runSync(plan: Plan, values: Values, options: StepOptions): readonly Tensor[] {
+    return this.runAtOnce(this.stepOf(plan, values, options));
+  }
+
+  /** Runs a step when the steps before it have ended. */
+  runSoon<T>(step: SessionStep, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.queue.run(step, () => answer(() => step.values), options, () =>
+      this.closed ? new CancelledError(CLOSED) : undefined,
+    );
+  }
+
+  /** Runs a step to its end, after the running step has ended. */
+  runAtOnce(step: SessionStep): readonly Tensor[] {
+    this.queue.runAtOnce(step);
+    return step.values;
+  }
+
+  /** A step with copies of the values in the engine. */
+  step(values: Values, numResults: number, options: StepOptions, start: StepRequest['start']): SessionStep {
+    const timeoutMs = timeoutOf(options);
+    return new SessionStep(this.runtime.wasm, { values: values.tensors, numResults, timeoutMs, start });
+  }
+
+  private stepOf({ feeds, fetches, targets }: Plan, values: Values, options: StepOptions): SessionStep {
+    const pointer = this.usablePointer();
+    const { call } = this.runtime.wasm;
+    return this.step(values, fetches.length, options, (scope, stepOptions, inputs, results, status) =>
+      call.TF_WasmStartStep(
+        pointer,
+        stepOptions,
+        scope.outputs(feeds),
+        inputs,
+        feeds.length,
+        scope.outputs(fetches),
+        results,
+        fetches.length,
+        scope.pointers(targets.map((target) => target.pointer)),
+        targets.length,
+        status,
+      ),
+    );
+  }
+
+  makeCallable(plan: Plan, connections: readonly (readonly [Output, Output])[]): LocalCallable {
+    return new LocalCallable(this, plan, connections);
+  }
+
+  partialRun(plan: Plan): LocalPartialRun {
+    return LocalPartialRun.begin(this, plan);
+  }
+
+  /** A partial run that has begun, by its handle. */
+  resumePartialRun(handle: string): LocalPartialRun {
+    return new LocalPartialRun(this, handle);
+  }
+
+  async listDevices(): Promise<Device[]> {
+    const pointer = this.usablePointer();
+    const { wasm } = this.runtime;
+    const { call } = wasm;
+    const list = wasm.made((status) => call.TF_SessionListDevices(pointer, status));
+    try {
+      return Array.from({ length: call.TF_DeviceListCount(list) }, (_, i) => {
+        let device: Device | undefined;
+        wasm.checked((status) => {
+          device = {
+            name: wasm.text(call.TF_DeviceListName(list, i, status)),
+            type: wasm.text(call.TF_DeviceListType(list, i, status)),
+            memoryBytes: Number(call.TF_DeviceListMemoryBytes(list, i, status)),
+            incarnation: BigInt.asUintN(64, call.TF_DeviceListIncarnation(list, i, status)),
+          };
+        });
+        return device!;
+      });
+    } finally {
+      call.TF_DeleteDeviceList(list);
+    }
+  }
+
+  /** Frees the variables and all caches. */
+  async close(): Promise<void> {
+    if (this.closed) return;
+    const { wasm } = this.runtime;
+    wasm.refuseInCallback();
+    this.closed = true;
+    this.queue.abandon(new CancelledError(CLOSED));
+    this.runtime.closed(this, 'sessions');
+    wasm.checked((status) => wasm.call.TF_DeleteSession(this.pointer, status));
+  }
+}
+
+export class LocalCallable implements CallableBackend {
+  private readonly pointer: WasmCallablePtr;
+  private readonly numResults: number;
+
+  constructor(
+    private readonly session: LocalBackend,
+    { feeds, fetches, targets }: Plan,
+    connections: readonly (readonly [Output, Output])[],
+  ) {
+    const { wasm } = session.runtime;
+    const sessionPointer = session.usablePointer();
+    this.numResults = fetches.length;
+    this.pointer = unsigned(
+      wasm.scope((scope) =>
+        wasm.checked((status) =>
+          wasm.call.TF_WasmMakeCallable(
+            sessionPointer,
+            scope.outputs(feeds),
+            feeds.length,
+            scope.outputs(fetches),
+            fetches.length,
+            scope.pointers(targets.map((target) => target.pointer)),
+            targets.length,
+            scope.outputs(connections.flat()),
+            connections.length,
+            status,
+          ),
+        ),
+      ),
+    );
+    session.runtime.opened(this, 'callables', this.pointer);
+  }
+
+  run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.session.runSoon(this.stepOf(values, options), options, answer);
+  }
+
+  runSync(values: Values, options: StepOptions): readonly Tensor[] {
+    return this.session.runAtOnce(this.stepOf(values, options));
+  }
+
+  private stepOf(values: Values, options: StepOptions): SessionStep {
+    const { call } = this.session.runtime.wasm;
+    const { numResults } = this;
+    return this.session.step(values, numResults, options, (_, stepOptions, inputs, results, status) =>
+      call.TF_WasmStartCall(
+        this.pointer,
+        stepOptions,
+        inputs,
+        values.tensors.length,
+        results,
+        numResults,
+        status,
+      ),
+    );
+  }
+
+  release(): void {
+    const { runtime } = this.session;
+    runtime.wasm.refuseInCallback();
+    runtime.closed(this, 'callables');
+    runtime.wasm.call.TF_WasmReleaseCallable(this.pointer);
+  }
+}
+
+export class LocalPartialRun implements PartialRunBackend {
+  constructor(
+    private readonly session: LocalBackend,
+    readonly handle: string,
+  ) {}
+
+  static begin(session: LocalBackend, { feeds, fetches, targets }: Plan): LocalPartialRun {
+    const { wasm } = session.runtime;
+    const pointer = session.usablePointer();
+    const handle = wasm.scope((scope) => {
+      const place: Ptr<TextPtr> = scope.alloc(4);
+      wasm.checked((status) =>
+        wasm.call.TF_SessionPRunSetup(
+          pointer,
+          scope.outputs(feeds),
+          feeds.length,
+          scope.outputs(fetches),
+          fetches.length,
+          scope.pointers(targets.map((target) => target.pointer)),
+          targets.length,
+          place,
+          status,
+        ),
+      );
+      const text = wasm.text(wasm.at(place, 0));
+      wasm.call.TF_DeletePRunHandle(wasm.at(place, 0));
+      return text;
+    });
+    return new LocalPartialRun(session, handle);
+  }
+
+  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.session.runSoon(this.stepOf(piece, values, options), options, answer);
+  }
+
+  runSync(piece: Plan, values: Values, options: StepOptions): readonly Tensor[] {
+    return this.session.runAtOnce(this.stepOf(piece, values, options));
+  }
+
+  private stepOf({ feeds, fetches }: Plan, values: Values, options: StepOptions): SessionStep {
+    const pointer = this.session.usablePointer();
+    const { call } = this.session.runtime.wasm;
+    return this.session.step(values, fetches.length, options, (scope, stepOptions, inputs, results, status) =>
+      call.TF_WasmStartPiece(
+        pointer,
+        scope.string(this.handle),
+        stepOptions,
+        scope.outputs(feeds),
+        inputs,
+        feeds.length,
+        scope.outputs(fetches),
+        results,
+        fetches.length,
+        status,
+      ),
+    );
+  }
+}

@@ -1,0 +1,307 @@
+/** RemoteBackend: runs the steps of a session through a MasterService. */
+import { CancelledError, UnimplementedError, errorOf } from '../base/errors.js';
+import { StepOptions, timeoutOf } from '../engine/step-queue.js';
+import type { Graph } from '../graph/graph.js';
+import type { Output } from '../graph/operation.js';
+import * as master from '../master/messages.js';
+import { Transport, invoke } from '../master/transport.js';
+import type { Fields, ValuesOf } from '../messages/message-type.js';
+import { Tensor } from '../tensor/tensor.js';
+import {
+  Answer,
+  CLOSED,
+  CallableBackend,
+  Device,
+  PartialRunBackend,
+  Plan,
+  SessionBackend,
+  Values,
+} from './backend.js';
+import { GraphGrowth } from './graph-growth.js';
+
+const nameOf = ({ name }: { readonly name: string }): string => name;
+
+/** Tensors that belong to the call: copies, unless nobody else refers to them. */
+const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
+  tensors.map((tensor, i) =>
+    owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never),
+  );
+
+const runOptionsOf = (timeoutMs: number): { timeoutInMs: bigint } | undefined =>
+  timeoutMs > 0 ? { timeoutInMs: BigInt(timeoutMs) } : undefined;
+
+const noSync = (): never => {
+  throw new UnimplementedError(
+    'a session with a target has no runSync, because its steps run elsewhere: write await ….run(…)',
+  );
+};
+
+/** What has to be undone when a session is closed, or collected without that. */
+class Registration {
+  /** Fulfilled when the service knows the session, and the extensions so far; the session's handle. */
+  ready: Promise<string>;
+
+  constructor(
+    readonly transport: Transport,
+    config: Uint8Array,
+    graphDef: Uint8Array,
+    private readonly released: () => void,
+  ) {
+    this.ready = this.create(config, graphDef);
+    this.ready.catch(() => {}); // each step reports it
+  }
+
+  version = 0n;
+
+  private async create(config: Uint8Array, graphDef: Uint8Array): Promise<string> {
+    const created = await invoke(this.transport, master.CreateSession, { graphDef, config });
+    this.version = created.graphVersion;
+    return created.sessionHandle;
+  }
+
+  /** Adds nodes; later steps wait for them. */
+  extend(graphDef: Uint8Array): void {
+    this.ready = this.ready.then(async (sessionHandle) => {
+      const currentGraphVersion = this.version;
+      const request = { sessionHandle, graphDef, currentGraphVersion };
+      this.version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
+      return sessionHandle;
+    });
+    this.ready.catch(() => {}); // each step reports it
+  }
+
+  /** Ends the session of the service, if there is one. */
+  async close(): Promise<void> {
+    try {
+      await invoke(this.transport, master.CloseSession, { sessionHandle: await this.ready });
+    } catch {
+      // The service never knew the session, or is gone.
+    } finally {
+      this.released();
+    }
+  }
+}
+
+/** Ends sessions that the user did not close. */
+const net = new FinalizationRegistry<Registration>((registration) => void registration.close());
+
+export class RemoteBackend implements SessionBackend {
+  readonly #registration: Registration;
+  readonly #growth: GraphGrowth;
+  readonly #closing = new AbortController();
+  /** Fulfilled when the last call was sent: services run steps in the order of their arrival. */
+  #lastSent: Promise<unknown> = Promise.resolve();
+  #ended: Promise<void> | undefined;
+
+  /** `config` is a ConfigProto. `released` is called when the session does not need the transport any more. */
+  constructor(transport: Transport, graph: Graph, config: Uint8Array, released: () => void) {
+    this.#growth = new GraphGrowth(graph);
+    this.#registration = new Registration(transport, config, this.#growth.whole(), released);
+    net.register(this, this.#registration, this);
+  }
+
+  get closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  checkUsable(): void {
+    if (this.closed) throw new CancelledError(CLOSED);
+  }
+
+  /**
+   * Calls a method after the calls before it were sent, when the service has the whole graph. `request` is
+   * called then.
+   */
+  async call<Q extends Fields, R extends Fields>(
+    method: master.Method<Q, R>,
+    request: (sessionHandle: string) => Partial<ValuesOf<Q>> | Promise<Partial<ValuesOf<Q>>>,
+    signal?: AbortSignal,
+  ): Promise<ValuesOf<R>> {
+    this.checkUsable();
+    const growth = this.#growth.next();
+    if (growth) this.#registration.extend(growth);
+    const { transport, ready } = this.#registration;
+    const cancelling = new AbortController();
+    const cancel = () => cancelling.abort();
+    const signals = [signal, this.#closing.signal];
+    for (const one of signals) one?.addEventListener('abort', cancel, { once: true });
+    const sent = this.#lastSent.then(async () => {
+      const values = await request(await ready);
+      return { response: invoke(transport, method, values, { signal: cancelling.signal }) };
+    });
+    this.#lastSent = sent.catch(() => {}); // it is reported below
+    try {
+      const { response } = await orCancelled(sent, cancelling.signal);
+      return await response;
+    } catch (error) {
+      if (this.closed) throw new CancelledError(CLOSED);
+      throw signal?.aborted ? new CancelledError('the run was aborted') : error;
+    } finally {
+      for (const one of signals) one?.removeEventListener('abort', cancel);
+    }
+  }
+
+  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.runStep(plan, values, options, answer);
+  }
+
+  /** A step, or a piece of the partial run of a handle. */
+  async runStep<T>(
+    { feeds, fetches, targets }: Plan,
+    values: Values,
+    options: StepOptions,
+    answer: Answer<T>,
+    partialRun?: Promise<string>,
+  ): Promise<T> {
+    const tensors = ownTensors(values);
+    const runOptions = runOptionsOf(timeoutOf(options));
+    const step = {
+      feed: feeds.map(({ name }, i) => ({ name, tensor: tensors[i] })),
+      fetch: fetches.map(nameOf),
+      target: targets.map(nameOf),
+      options: runOptions && master.RunOptions.encode(runOptions),
+      storeErrorsInResponseBody: true,
+    };
+    return answered(answer, async () => {
+      const response = await this.call(
+        master.RunStep,
+        async (sessionHandle) => ({ sessionHandle, ...step, partialRunHandle: await partialRun }),
+        options.signal,
+      );
+      if (response.statusCode !== 0) throw errorOf(response.statusCode, response.statusErrorMessage);
+      const fetched = new Map(response.tensor.map(({ name, tensor }) => [name, tensor]));
+      return step.fetch.map((name) => fetched.get(name)!);
+    });
+  }
+
+  makeCallable(
+    plan: Plan,
+    connections: readonly (readonly [Output, Output])[],
+    options: StepOptions,
+  ): CallableBackend {
+    return new RemoteCallable(this, plan, connections, runOptionsOf(timeoutOf(options)));
+  }
+
+  partialRun(plan: Plan): PartialRunBackend {
+    return new RemotePartialRun(this, plan);
+  }
+
+  async listDevices(): Promise<Device[]> {
+    const listed = await this.call(master.ListDevices, (sessionHandle) => ({ sessionHandle }));
+    return [...listed.localDevice, ...listed.remoteDevice].map((device) => ({
+      name: device.name!,
+      type: device.deviceType!,
+      memoryBytes: Number(device.memoryLimit),
+      incarnation: device.incarnation!,
+    }));
+  }
+
+  runSync(): never {
+    return noSync();
+  }
+
+  close(): Promise<void> {
+    if (!this.#ended) {
+      net.unregister(this);
+      this.#closing.abort();
+      this.#ended = this.#registration.close();
+    }
+    return this.#ended;
+  }
+}
+
+/** `promise`, or a rejection as soon as the signal aborts. */
+function orCancelled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(new CancelledError('the call was cancelled'));
+    signal.addEventListener('abort', cancel, { once: true });
+    void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+  });
+}
+
+/** The answer for the results of a call, or its error. */
+async function answered<T>(answer: Answer<T>, call: () => Promise<readonly Tensor[]>): Promise<T> {
+  let values: () => readonly Tensor[];
+  try {
+    const results = await call();
+    values = () => results;
+  } catch (error) {
+    values = () => {
+      throw error;
+    };
+  }
+  return answer(values);
+}
+
+class RemoteCallable implements CallableBackend {
+  readonly #session: RemoteBackend;
+  readonly #handle: Promise<bigint>;
+
+  constructor(
+    session: RemoteBackend,
+    { feeds, fetches, targets }: Plan,
+    connections: readonly (readonly [Output, Output])[],
+    runOptions: { timeoutInMs: bigint } | undefined,
+  ) {
+    this.#session = session;
+    const options = {
+      feed: feeds.map(nameOf),
+      fetch: fetches.map(nameOf),
+      target: targets.map(nameOf),
+      runOptions,
+      tensorConnection: connections.map(([from, to]) => ({ fromTensor: from.name, toTensor: to.name })),
+    };
+    this.#handle = session
+      .call(master.MakeCallable, (sessionHandle) => ({ sessionHandle, options }))
+      .then(({ handle }) => handle);
+    this.#handle.catch(() => {}); // each run reports it
+  }
+
+  async run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    const feed = ownTensors(values);
+    return answered(answer, async () => {
+      const response = await this.#session.call(
+        master.RunCallable,
+        async (sessionHandle) => ({ sessionHandle, handle: await this.#handle, feed }),
+        options.signal,
+      );
+      return response.fetch;
+    });
+  }
+
+  runSync(): never {
+    return noSync();
+  }
+
+  release(): void {
+    this.#handle
+      .then((handle) =>
+        this.#session.call(master.ReleaseCallable, (sessionHandle) => ({ sessionHandle, handle })),
+      )
+      .catch(() => {}); // it was never made, or the session is closed, which releases it
+  }
+}
+
+class RemotePartialRun implements PartialRunBackend {
+  readonly #session: RemoteBackend;
+  readonly #begun: Promise<string>;
+  /** Empty until the service has answered. */
+  handle = '';
+
+  constructor(session: RemoteBackend, { feeds, fetches, targets }: Plan) {
+    this.#session = session;
+    const names = { feed: feeds.map(nameOf), fetch: fetches.map(nameOf), target: targets.map(nameOf) };
+    this.#begun = session
+      .call(master.PartialRunSetup, (sessionHandle) => ({ sessionHandle, ...names }))
+      .then(({ partialRunHandle }) => (this.handle = partialRunHandle));
+    this.#begun.catch(() => {}); // each piece reports it
+  }
+
+  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+    return this.#session.runStep(piece, values, options, answer, this.#begun);
+  }
+
+  runSync(): never {
+    return noSync();
+  }
+}
