@@ -62,13 +62,13 @@ function readDigits(file) {
   }
 }
 
-function train(training) {
+async function train(training) {
   const { epochs } = training.options;
   const progress = progressOn(process.stdout, epochs);
   const losses = [];
   const started = performance.now();
   while (!training.finished) {
-    const state = training.runEpoch();
+    const state = await training.runEpoch();
     losses.push(state.loss);
     progress.show(state);
   }
@@ -106,7 +106,7 @@ async function freezeAndCompare(tf, training, file) {
   const again = await imported.run(probabilities, new Map([[images, testing.pixels]]));
   await imported.close();
   graph.dispose();
-  const before = training.classify(testing.pixels);
+  const before = await training.classify(testing.pixels);
   return {
     size: bytes.length,
     same: before.length === again.data.length && before.every((value, i) => value === again.data[i]),
@@ -131,8 +131,8 @@ async function main() {
   say(`A 64-${HIDDEN}-10 network, Adam, ${options.epochs} epochs\n`);
 
   const training = new Training(tf, digits, { epochs: options.epochs, seed: options.seed });
-  const { losses, seconds } = train(training);
-  const accuracy = training.test();
+  const { losses, seconds } = await train(training);
+  const accuracy = await training.test();
   say(`\n${percent(accuracy)} of the test digits are recognised, after ${seconds.toFixed(2)} s of training.`);
 
   say('\nThe gradient of the loss, which the graph made by itself:\n');

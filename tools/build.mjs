@@ -138,7 +138,14 @@ export async function build(tools) {
   );
   await unlessUnchanged(
     'js',
-    ['bindings/js', 'tools/bundle.mjs', ...glue, 'npm/dist/tfcore-simd.wasm', 'package-lock.json'],
+    [
+      'bindings/js',
+      'tests/js/service-entry.ts',
+      'tools/bundle.mjs',
+      ...glue,
+      'npm/dist/tfcore-simd.wasm',
+      'package-lock.json',
+    ],
     'npm/dist/index.js',
     async () => {
       const started = Date.now();

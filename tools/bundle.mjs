@@ -114,4 +114,6 @@ await runMain(async () => {
   await bundle('cli/main.ts', 'cli.js', { platform: 'node' });
   /* For the examples, which read TensorFlow's recorded answers; not shipped. */
   await bundle('messages/protobuf.ts', '../../build/js/protobuf.js');
+  /* For tests, which speak to the service themselves. */
+  await bundle('../../tests/js/service-entry.ts', '../../build/js/service.js');
 });

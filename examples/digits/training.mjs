@@ -3,12 +3,19 @@ import { batchOf } from './data.mjs';
 import { buildNetwork } from './network.mjs';
 import { randomNumbers, shuffle } from './random.mjs';
 
-export const DEFAULTS = Object.freeze({ seed: 1, epochs: 60, batch: 32, rate: 0.008, shifted: 0.5 });
+export const DEFAULTS = Object.freeze({
+  target: '',
+  seed: 1,
+  epochs: 60,
+  batch: 32,
+  rate: 0.008,
+  shifted: 0.5,
+});
 
 /** Decreases smoothly from `rate` to a hundredth of it: large steps first, fine ones at the end. */
 const rateAt = (rate, progress) => rate * (0.01 + 0.99 * (0.5 + 0.5 * Math.cos(Math.PI * progress)));
 
-/** A network in training. Free it with close(). */
+/** A network in training. `target` is that of its session: 'worker' keeps a page alive. Free it with close(). */
 export class Training {
   constructor(tf, digits, options = {}) {
     this.options = { ...DEFAULTS, ...options };
@@ -16,8 +23,9 @@ export class Training {
     this.random = randomNumbers(this.options.seed);
     this.order = Array.from({ length: digits.training.count }, (_, i) => i);
     this.network = buildNetwork(tf, this.options);
-    this.session = new tf.Session(this.network.graph);
-    this.session.runSync(this.network.graph.initializer());
+    this.session = new tf.Session(this.network.graph, { target: this.options.target });
+    this.initialized = this.session.run(this.network.graph.initializer());
+    this.initialized.catch(() => {}); // the first epoch reports it
     this.epoch = 0;
   }
 
@@ -33,7 +41,8 @@ export class Training {
    * One pass over the training set. Returns { epoch, loss (the mean), accuracy (on the augmented digits),
    * examples, seconds }.
    */
-  runEpoch() {
+  async runEpoch() {
+    await this.initialized;
     const { session, network, options } = this;
     const started = performance.now();
     shuffle(this.order, this.random);
@@ -42,7 +51,7 @@ export class Training {
       const indices = this.order.slice(step * options.batch, (step + 1) * options.batch);
       const batch = batchOf(this.digits.training, indices, { shifted: options.shifted, random: this.random });
       const progress = (this.epoch + step / this.steps) / options.epochs;
-      const result = session.runSync(
+      const result = await session.run(
         { loss: network.loss, correct: network.correct, step: network.train },
         new Map([
           [network.images, batch.pixels],
@@ -65,9 +74,9 @@ export class Training {
   }
 
   /** The fraction of the test set that is recognised. */
-  test() {
+  async test() {
     const { pixels, labels, count } = this.digits.testing;
-    const correct = this.session.runSync(
+    const correct = await this.session.run(
       this.network.correct,
       new Map([
         [this.network.images, pixels],
@@ -78,8 +87,9 @@ export class Training {
   }
 
   /** The probabilities of the ten classes for each of the images, one after another. */
-  classify(pixels) {
-    return this.session.runSync(this.network.probabilities, new Map([[this.network.images, pixels]])).data;
+  async classify(pixels) {
+    const { probabilities, images } = this.network;
+    return (await this.session.run(probabilities, new Map([[images, pixels]]))).data;
   }
 
   async close() {

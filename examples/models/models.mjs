@@ -26,10 +26,10 @@ export function modelsOf(cases) {
     }));
 }
 
-/** Calls `use` with a new graph and a session, and frees both. */
-export async function withModel(tf, bytes, use) {
+/** Calls `use` with a new graph and a session with these options, and frees both. */
+export async function withModel(tf, bytes, use, options = {}) {
   const graph = new tf.Graph();
-  const session = new tf.Session(graph);
+  const session = new tf.Session(graph, options);
   try {
     graph.importGraphDef(bytes);
     return await use(graph, session);
@@ -44,14 +44,14 @@ export async function withModel(tf, bytes, use) {
  * Returns { kind: 'output' | 'loss' | 'gradient', got, want, problem } for each; `problem` is undefined if
  * `got` is within the tolerance.
  */
-export function compare(tf, graph, session, { gradients, steps: [step] }) {
+export async function compare(tf, graph, session, { gradients, steps: [step] }) {
   const named = (name) => graph.output(name);
   const slopes = gradients ? graph.gradients(gradients.ys.map(named), gradients.xs.map(named)) : [];
   const isGradient = ({ name }) => name.startsWith('dx:');
   const fetches = step.fetches.map((want) =>
     isGradient(want) ? slopes[Number(want.name.slice('dx:'.length))] : named(want.name),
   );
-  return session.runSync(fetches, feedsOf(tf, step)).map((got, i) => {
+  return (await session.run(fetches, feedsOf(tf, step))).map((got, i) => {
     const want = step.fetches[i];
     const kind = isGradient(want) ? 'gradient' : want.name === 'loss:0' ? 'loss' : 'output';
     return { kind, got, want, problem: difference(got, want) };
@@ -68,14 +68,15 @@ export class ModelTraining {
   #update;
   #next = 0;
 
-  static async start(tf, golden) {
+  /** `options` are those of its session. */
+  static async start(tf, golden, options = {}) {
     const { graph: bytes, training } = golden;
-    const weights = await withModel(tf, bytes, (_, session) => session.run(training.variables));
+    const weights = await withModel(tf, bytes, (_, session) => session.run(training.variables), options);
     const made = new ModelTraining();
     made.#tf = tf;
     made.#case = golden;
     const graph = (made.#graph = new tf.Graph());
-    made.#session = new tf.Session(graph);
+    made.#session = new tf.Session(graph, options);
     try {
       const inputMap = Object.fromEntries(
         training.variables.map((name, i) => [name, graph.variable(weights[i], { name: `trained/${name}` })]),
@@ -98,12 +99,13 @@ export class ModelTraining {
   }
 
   /** One step, compared with TensorFlow's: { got, want, problem } of its loss. */
-  step() {
+  async step() {
     const {
       feeds,
       fetches: [want],
     } = this.#case.steps[this.#next++];
-    const got = this.#session.runSync(this.#loss, feedsOf(this.#tf, { feeds }), { targets: [this.#update] });
+    const targets = [this.#update];
+    const got = await this.#session.run(this.#loss, feedsOf(this.#tf, { feeds }), { targets });
     return { got, want, problem: difference(got, want) };
   }
 

@@ -124,6 +124,18 @@ describe('files that are given by mistake', () => {
       }));
   }
 
+  it('a GraphDef is none of them, whatever the lengths in its first bytes are', () => {
+    for (let length = 1; length < 130; length++) {
+      const name = 'n'.repeat(length);
+      for (let device = 0; device < 130 - length; device += 7) {
+        const node = [field(1, name), field(2, 'NoOp'), device > 0 ? field(4, 'd'.repeat(device)) : []];
+        const g = new tf.Graph();
+        if (length + device < 110) g.importGraphDef(bytes(field(1, ...node)));
+        g.dispose();
+      }
+    }
+  });
+
   it('the name of a file in place of its content: the message says how files are read', () =>
     withGraph(tf, async (g) => {
       for (const name of [

@@ -42,7 +42,7 @@ describe('models', function () {
         const training = await ModelTraining.start(tf, golden);
         let steps = 0;
         for (; !training.finished; steps++)
-          assert.equal(training.step().problem, undefined, `${golden.name}, step ${steps}`);
+          assert.equal((await training.step()).problem, undefined, `${golden.name}, step ${steps}`);
         assert.equal(steps, 20);
         await training.close();
       }

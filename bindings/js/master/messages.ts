@@ -4,12 +4,12 @@
  */
 import {
   BOOL,
-  BYTES,
   FIXED64,
   Fields,
   INT32,
   INT64,
   MessageType,
+  RAW,
   TENSOR,
   TEXT,
   list,
@@ -51,15 +51,16 @@ const method = <Q extends Fields, R extends Fields>(name: string, request: Q, re
   response: new MessageType(response),
 });
 
+/** A GraphDef and a ConfigProto. */
 export const CreateSession = method(
   'CreateSession',
-  { graphDef: [1, BYTES], config: [2, BYTES], target: [3, TEXT] },
+  { graphDef: [1, RAW], config: [2, RAW], target: [3, TEXT] },
   { sessionHandle: [1, TEXT], graphVersion: [2, INT64] },
 );
 
 export const ExtendSession = method(
   'ExtendSession',
-  { sessionHandle: [1, TEXT], graphDef: [2, BYTES], currentGraphVersion: [3, INT64] },
+  { sessionHandle: [1, TEXT], graphDef: [2, RAW], currentGraphVersion: [3, INT64] },
   { newGraphVersion: [4, INT64] },
 );
 
@@ -71,14 +72,14 @@ export const RunStep = method(
     feed: [2, list(message(NamedTensor))],
     fetch: [3, list(TEXT)],
     target: [4, list(TEXT)],
-    options: [5, BYTES],
+    options: [5, RAW],
     partialRunHandle: [6, TEXT],
     storeErrorsInResponseBody: [7, BOOL],
     requestId: [8, INT64],
   },
   {
     tensor: [1, list(message(NamedTensor))],
-    metadata: [2, BYTES],
+    metadata: [2, RAW],
     statusCode: [3, INT32],
     statusErrorMessage: [4, TEXT],
   },
@@ -115,7 +116,11 @@ export const MakeCallable = method(
 export const RunCallable = method(
   'RunCallable',
   { sessionHandle: [1, TEXT], handle: [2, INT64], feed: [3, list(TENSOR)], requestId: [4, INT64] },
-  { fetch: [1, list(TENSOR)], metadata: [2, BYTES] },
+  { fetch: [1, list(TENSOR)], metadata: [2, RAW] },
 );
 
-export const ReleaseCallable = method('ReleaseCallable', { sessionHandle: [1, TEXT], handle: [2, INT64] }, {});
+export const ReleaseCallable = method(
+  'ReleaseCallable',
+  { sessionHandle: [1, TEXT], handle: [2, INT64] },
+  {},
+);

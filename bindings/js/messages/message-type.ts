@@ -13,19 +13,17 @@ export interface Kind<T> {
   absent(): T;
 }
 
-const NO_BYTES = new Uint8Array(0);
-
 export const TEXT: Kind<string> = {
   write: (writer, number, value) => void (value !== '' && writer.bytes(number, value)),
   read: (field) => textOf(field),
   absent: () => '',
 };
 
-/** A message that is not decoded, or raw bytes. The result is part of the decoded bytes. */
-export const BYTES: Kind<Uint8Array> = {
-  write: (writer, number, value) => void (value.length > 0 && writer.bytes(number, value)),
+/** A message that is not decoded: part of the decoded bytes, or undefined if it is absent. */
+export const RAW: Kind<Uint8Array | undefined> = {
+  write: (writer, number, value) => void (value && writer.bytes(number, value)),
   read: ({ bytes }) => bytes,
-  absent: () => NO_BYTES,
+  absent: () => undefined,
 };
 
 export const BOOL: Kind<boolean> = {
@@ -70,7 +68,10 @@ export const list = <T>(kind: Kind<T>): Kind<readonly NonNullable<T>[]> => ({
       else kind.write(writer, number, value, outOfLine);
     }
   },
-  read: (field, before, outOfLine) => [...before, kind.read(field, kind.absent(), outOfLine) as NonNullable<T>],
+  read: (field, before, outOfLine) => [
+    ...before,
+    kind.read(field, kind.absent(), outOfLine) as NonNullable<T>,
+  ],
   absent: () => [],
 });
 

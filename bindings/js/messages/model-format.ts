@@ -95,6 +95,13 @@ function textFormat(text: string): string | undefined {
   return undefined;
 }
 
+/**
+ * Whether it is no text: a GraphDef may begin with a line feed and '<', which are the tag and the length of its
+ * first node, but the tag of the node's op follows.
+ */
+const hasControlCharacters = (bytes: Uint8Array): boolean =>
+  bytes.some((byte) => byte < 0x20 && !(byte >= 0x09 && byte <= 0x0d));
+
 const isProtobufText = (text: string): boolean =>
   /^\s*(#[^\n]*\n\s*)*(node|versions|version|library|signature|node_def)\s*[:{<]/.test(text);
 
@@ -195,7 +202,7 @@ export function foreignFormat(content: Uint8Array | string, asGraph = true): str
   }
   const known = bytesFormat(content, asGraph);
   if (known !== undefined) return known;
-  /* No binary GraphDef begins with a letter, '<', '{' or '#', or with the byte order mark of UTF-8. */
+  if (hasControlCharacters(content.subarray(0, 4096))) return undefined;
   const text = withoutBom(new TextDecoder('utf-8', { ignoreBOM: true }).decode(content.slice(0, 65536)));
   if (isProtobufText(text))
     return 'protobuf text, given as bytes: give it as a string, new TextDecoder().decode(bytes) or await response.text()';

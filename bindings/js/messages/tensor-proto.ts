@@ -123,7 +123,11 @@ export function decodeTensor(bytes: Uint8Array, outOfLine: readonly ArrayBuffer[
       return new Tensor(
         dtype,
         shape,
-        uniform(Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? '')),
+        uniform(
+          content?.length
+            ? rawStrings(content, count)
+            : Array.from({ length: count }, (_, i) => strings[Math.min(i, strings.length - 1)] ?? ''),
+        ),
       );
     return new Tensor(
       dtype,
@@ -139,6 +143,28 @@ export function decodeTensor(bytes: Uint8Array, outOfLine: readonly ArrayBuffer[
       throw new ResourceExhaustedError(`OOM when allocating tensor with shape[${shape}] and type ${dtype}`);
     throw error;
   }
+}
+
+/** The lengths of all strings as varints, and then their bytes. */
+function rawStrings(content: Uint8Array, count: number): (string | Uint8Array)[] {
+  const malformed = () => new InvalidArgumentError('malformed protobuf: the content of a tensor of strings');
+  const lengths: number[] = [];
+  let at = 0;
+  while (lengths.length < count) {
+    let length = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = content[at++];
+      if (byte === undefined) throw malformed();
+      length += (byte & 0x7f) * unit;
+      if (byte < 0x80) break;
+    }
+    lengths.push(length);
+  }
+  return lengths.map((length) => {
+    at += length;
+    if (at > content.length) throw malformed();
+    return textOrBytes(content.slice(at - length, at));
+  });
 }
 
 function rawElements(dtype: DType, count: number, content: Uint8Array): TypedArray {

@@ -9,7 +9,7 @@ const NODE = { name: 1, input: 3 } as const;
 
 /** Adds the nodes, functions and gradients of a GraphDef. On error the graph stays unchanged. */
 export function extendGraph(graph: Graph, graphDef: Uint8Array): void {
-  if (graphDef.length > 0) graph.importGraphDef(graphDef, { inputMap: outsideInputs(graph, graphDef) });
+  graph.importGraphDef(graphDef, { inputMap: outsideInputs(graph, graphDef) });
 }
 
 /** The inputs of the nodes that are not in the GraphDef itself, by name. */

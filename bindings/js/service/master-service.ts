@@ -4,7 +4,6 @@
  */
 import { AbortedError, InvalidArgumentError, NotFoundError, TFError, codeNumber } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
-import type { StepOptions } from '../engine/step-queue.js';
 import { Graph } from '../graph/graph.js';
 import type { Operation, Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
@@ -15,13 +14,18 @@ import { LocalBackend, LocalCallable } from '../session/local-backend.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { extendGraph } from './extend-graph.js';
 
+interface MadeCallable {
+  readonly callable: LocalCallable;
+  readonly timeoutMs: number;
+}
+
 /** A session that a client created. */
 interface Served {
   readonly graph: Graph;
   readonly session: LocalBackend;
   /** How often the graph was extended. */
   version: bigint;
-  readonly callables: Map<bigint, { readonly callable: LocalCallable; readonly timeoutMs: number }>;
+  readonly callables: Map<bigint, MadeCallable>;
   nextCallable: bigint;
 }
 
@@ -31,7 +35,9 @@ type Serve = (request: Parcel, signal: AbortSignal, carriesBuffers: boolean) => 
 
 /** 16 hexadecimal digits. */
 const newHandle = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  Array.from(crypto.getRandomValues(new Uint8Array(8)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  );
 
 const timeoutOf = (options: { readonly timeoutInMs?: bigint } | undefined): number =>
   Number(options?.timeoutInMs ?? 0n);
@@ -41,6 +47,9 @@ const valuesOf = (tensors: readonly (Tensor | undefined)[]): Values => {
   if (tensors.includes(undefined)) throw new InvalidArgumentError('a feed of the request has no tensor');
   return { tensors: tensors as readonly Tensor[], owned: tensors.map(() => true) };
 };
+
+/** The default ConfigProto. */
+const NO_CONFIG = new Uint8Array(0);
 
 const same = <T>(values: () => T): T => values();
 
@@ -65,12 +74,7 @@ export class MasterService {
    * Serves one call: `method` is its name, `signal` ends its work. Calls on one session run in the order of
    * their arrival. `carriesBuffers`: whether the response may have buffers.
    */
-  async call(
-    method: string,
-    request: Parcel,
-    signal: AbortSignal,
-    carriesBuffers: boolean,
-  ): Promise<Parcel> {
+  async call(method: string, request: Parcel, signal: AbortSignal, carriesBuffers: boolean): Promise<Parcel> {
     const serve = this.#methods.get(method);
     if (!serve) throw new NotFoundError(`the MasterService has no method '${method}'`);
     return serve(request, signal, carriesBuffers);
@@ -96,8 +100,8 @@ export class MasterService {
   #create({ graphDef, config }: Request<typeof master.CreateSession>): Response<typeof master.CreateSession> {
     const graph = new Graph(this.runtime);
     try {
-      extendGraph(graph, graphDef);
-      const session = new LocalBackend(this.runtime, graph, config);
+      if (graphDef) extendGraph(graph, graphDef);
+      const session = new LocalBackend(this.runtime, graph, config ?? NO_CONFIG);
       const sessionHandle = newHandle();
       const served = { graph, session, version: 0n, callables: new Map(), nextCallable: 0n };
       this.#sessions.set(sessionHandle, served);
@@ -115,13 +119,11 @@ export class MasterService {
       throw new AbortedError(
         `Current version is ${served.version} but caller expected ${currentGraphVersion}.`,
       );
-    extendGraph(served.graph, request.graphDef);
+    if (request.graphDef) extendGraph(served.graph, request.graphDef);
     return { newGraphVersion: ++served.version };
   }
 
-  #setUpPartialRun(
-    request: Request<typeof master.PartialRunSetup>,
-  ): Response<typeof master.PartialRunSetup> {
+  #setUpPartialRun(request: Request<typeof master.PartialRunSetup>): Response<typeof master.PartialRunSetup> {
     const { graph, session } = this.#served(request.sessionHandle);
     const plan = planOf(graph, request.feed, request.fetch, request.target);
     return { partialRunHandle: session.partialRun(plan).handle };
@@ -136,7 +138,10 @@ export class MasterService {
       const feeds = request.feed.map(({ name }) => name ?? '');
       const plan = planOf(graph, feeds, request.fetch, request.target);
       const values = valuesOf(request.feed.map(({ tensor }) => tensor));
-      const options = { signal, timeoutMs: timeoutOf(master.RunOptions.decode(request.options)) };
+      const options = {
+        signal,
+        timeoutMs: timeoutOf(request.options && master.RunOptions.decode(request.options)),
+      };
       const results = request.partialRunHandle
         ? await session.resumePartialRun(request.partialRunHandle).run(plan, values, options, same)
         : await session.run(plan, values, options, same);
@@ -151,12 +156,10 @@ export class MasterService {
     const served = this.#served(request.sessionHandle);
     const { graph, session } = served;
     const { feed = [], fetch = [], target = [], tensorConnection = [], runOptions } = request.options ?? {};
-    const connections = tensorConnection.map(
-      ({ fromTensor = '', toTensor = '' }): [Output, Output] => [
-        graph.output(fromTensor),
-        graph.output(toTensor),
-      ],
-    );
+    const connections = tensorConnection.map(({ fromTensor = '', toTensor = '' }): [Output, Output] => [
+      graph.output(fromTensor),
+      graph.output(toTensor),
+    ]);
     const callable = session.makeCallable(planOf(graph, feed, fetch, target), connections);
     const handle = served.nextCallable++;
     served.callables.set(handle, { callable, timeoutMs: timeoutOf(runOptions) });
@@ -167,17 +170,14 @@ export class MasterService {
     { sessionHandle, handle, feed }: Request<typeof master.RunCallable>,
     signal: AbortSignal,
   ): Promise<Response<typeof master.RunCallable>> {
-    const { callables } = this.#served(sessionHandle);
-    const made = callables.get(handle);
-    if (!made) throw new InvalidArgumentError(`No such callable handle: ${handle}`);
-    const options: StepOptions = { signal, timeoutMs: made.timeoutMs };
-    return { fetch: await made.callable.run(valuesOf(feed), options, same) };
+    const { callable, timeoutMs } = callableOf(this.#served(sessionHandle), handle);
+    return { fetch: await callable.run(valuesOf(feed), { signal, timeoutMs }, same) };
   }
 
   #releaseCallable(request: Request<typeof master.ReleaseCallable>): Response<typeof master.ReleaseCallable> {
-    const { callables } = this.#served(request.sessionHandle);
-    callables.get(request.handle)?.callable.release();
-    callables.delete(request.handle);
+    const served = this.#served(request.sessionHandle);
+    callableOf(served, request.handle).callable.release();
+    served.callables.delete(request.handle);
     return {};
   }
 
@@ -209,6 +209,16 @@ export class MasterService {
     for (const handle of [...this.#sessions.keys()]) await this.#close(handle);
     return {};
   }
+}
+
+function callableOf({ callables, nextCallable }: Served, handle: bigint): MadeCallable {
+  const made = callables.get(handle);
+  if (made) return made;
+  throw new InvalidArgumentError(
+    handle < nextCallable && handle >= 0n
+      ? `Attempted to run callable after handle was released: ${handle}`
+      : `No such callable handle: ${handle}`,
+  );
 }
 
 /** What the names of a request mean in a graph. */

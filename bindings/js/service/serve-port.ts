@@ -32,8 +32,7 @@ export function servePort(port: MessagePort, serve: Serve): void {
       const response = await serve(method, { bytes, buffers }, cancelling.signal, true);
       send(port, { id, ...response }, [response.bytes.buffer as ArrayBuffer, ...response.buffers]);
     } catch (error) {
-      if (error instanceof TFError)
-        send(port, { id, code: codeNumber(error.code), message: error.message });
+      if (error instanceof TFError) send(port, { id, code: codeNumber(error.code), message: error.message });
       else send(port, { fatal: describe(error) });
     } finally {
       underWay.delete(id);

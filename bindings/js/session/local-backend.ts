@@ -77,8 +77,11 @@ export class LocalBackend implements SessionBackend {
 
   /** Runs a step when the steps before it have ended. */
   runSoon<T>(step: SessionStep, options: StepOptions, answer: Answer<T>): Promise<T> {
-    return this.queue.run(step, () => answer(() => step.values), options, () =>
-      this.closed ? new CancelledError(CLOSED) : undefined,
+    return this.queue.run(
+      step,
+      () => answer(() => step.values),
+      options,
+      () => (this.closed ? new CancelledError(CLOSED) : undefined),
     );
   }
 

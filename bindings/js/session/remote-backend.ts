@@ -1,5 +1,5 @@
 /** RemoteBackend: runs the steps of a session through a MasterService. */
-import { CancelledError, UnimplementedError, errorOf } from '../base/errors.js';
+import { CancelledError, InternalError, UnimplementedError, errorOf } from '../base/errors.js';
 import { StepOptions, timeoutOf } from '../engine/step-queue.js';
 import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
@@ -127,7 +127,9 @@ export class RemoteBackend implements SessionBackend {
     for (const one of signals) one?.addEventListener('abort', cancel, { once: true });
     const sent = this.#lastSent.then(async () => {
       const values = await request(await ready);
-      return { response: invoke(transport, method, values, { signal: cancelling.signal }) };
+      const response = invoke(transport, method, values, { signal: cancelling.signal });
+      response.catch(() => {}); // it is reported below, unless the call was cancelled before it was sent
+      return { response };
     });
     this.#lastSent = sent.catch(() => {}); // it is reported below
     try {
@@ -169,8 +171,7 @@ export class RemoteBackend implements SessionBackend {
         options.signal,
       );
       if (response.statusCode !== 0) throw errorOf(response.statusCode, response.statusErrorMessage);
-      const fetched = new Map(response.tensor.map(({ name, tensor }) => [name, tensor]));
-      return step.fetch.map((name) => fetched.get(name)!);
+      return inOrderOf(step.fetch, response.tensor);
     });
   }
 
@@ -216,6 +217,25 @@ function orCancelled<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     const cancel = () => reject(new CancelledError('the call was cancelled'));
     signal.addEventListener('abort', cancel, { once: true });
     void promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', cancel));
+  });
+}
+
+/** Services return tensors in an order of their own, one for each time that a name was asked for. */
+function inOrderOf(
+  names: readonly string[],
+  fetched: readonly { readonly name?: string; readonly tensor?: Tensor | undefined }[],
+): Tensor[] {
+  const byName = new Map<string, Tensor[]>();
+  for (const { name = '', tensor } of fetched) {
+    const others = byName.get(name) ?? [];
+    byName.set(name, others);
+    if (tensor) others.push(tensor);
+  }
+  return names.map((name) => {
+    const tensors = byName.get(name) ?? [];
+    const tensor = tensors.length > 1 ? tensors.shift() : tensors[0];
+    if (!tensor) throw new InternalError(`the service returned no tensor for ${name}`);
+    return tensor;
   });
 }
 

@@ -1,7 +1,8 @@
-// The page: shows the worker's reports and sends it the drawings.
+// The page: shows the reports of the lesson, and gives it the drawings.
 import { CLASSES, PIXELS } from '../../../examples/digits/data.mjs';
 import { themeButton } from '../theme.mjs';
 import { Curve } from './curve.mjs';
+import { Lesson } from './lesson.mjs';
 import { drawPixels, Pad } from './pad.mjs';
 import { pixelsOf } from './strokes.mjs';
 
@@ -9,7 +10,9 @@ const part = (id) => document.getElementById(id);
 const percent = (share, digits = 1) => `${(100 * share).toFixed(digits)} %`;
 const show = (id, text) => (part(id).textContent = text);
 
-const worker = new Worker(new URL('worker.mjs', import.meta.url), { type: 'module' });
+const lesson = new Lesson((message) => {
+  for (const [name, value] of Object.entries(message)) handlers[name](value);
+});
 const curve = new Curve(part('curve'));
 const bars = Array.from({ length: CLASSES }, (_, digit) => makeBar(digit));
 let seen = new Float32Array(PIXELS);
@@ -18,7 +21,7 @@ let seed = 1;
 
 const pad = new Pad(part('pad'), (strokes) => {
   see(pixelsOf(strokes));
-  worker.postMessage({ classify: strokes.length > 0 ? seen : null, drawing: ++drawing });
+  void lesson.classify(strokes.length > 0 ? seen : null, ++drawing);
   if (strokes.length === 0) forget();
 });
 
@@ -28,7 +31,7 @@ function makeBar(digit) {
     <span class="track"><span class="fill"></span></span><span class="share">–</span>`;
   item.querySelector('button').addEventListener('click', () => {
     pad.clear();
-    worker.postMessage({ example: digit, drawing: ++drawing });
+    void lesson.example(digit, ++drawing);
   });
   part('bars').append(item);
   return { item, fill: item.querySelector('.fill'), share: item.querySelector('.share') };
@@ -62,7 +65,7 @@ function forget() {
 
 function train() {
   document.body.dataset.state = 'training';
-  worker.postMessage({ train: seed++ });
+  void lesson.train(seed++);
 }
 
 const handlers = {
@@ -95,10 +98,7 @@ const handlers = {
   },
 };
 
-worker.onmessage = ({ data }) => {
-  for (const [name, value] of Object.entries(data)) handlers[name](value);
-};
-worker.onerror = (event) => handlers.failed(event.message || 'the worker could not be started');
+void lesson.start();
 part('train').addEventListener('click', train);
 part('clear').addEventListener('click', () => pad.clear());
 themeButton(part('theme'), () => {

@@ -1,8 +1,9 @@
-// The page: lists the models, shows the worker's reports on the chosen model, and sends the worker the
-// visitor's models and feeds.
+// The page: lists the models, shows the runner's reports on the chosen model, and gives the runner the visitor's
+// models and feeds.
 import { contentOf } from '../graph-file.mjs';
 import { themeButton } from '../theme.mjs';
 import { Chart } from './chart.mjs';
+import { Runner } from './runner.mjs';
 
 const part = (id) => document.getElementById(id);
 const show = (id, text) => (part(id).textContent = text);
@@ -32,7 +33,9 @@ function problem(id, message) {
   show(id, message ?? '');
 }
 
-const worker = new Worker(new URL('worker.mjs', import.meta.url), { type: 'module' });
+const runner = new Runner((message) => {
+  for (const [name, value] of Object.entries(message)) handlers[name](value);
+});
 const chart = new Chart(part('chart'));
 let models = []; // { name, trainings, item, checked }
 let chosen; // its index
@@ -105,7 +108,7 @@ function train() {
   show('chart-title', 'Loss');
   show('along', 'step');
   document.body.dataset.state = 'training';
-  worker.postMessage({ train: { model: chosen, training, turn: ++turn } });
+  void runner.train({ model: chosen, training, turn: ++turn });
 }
 
 /** A model without a training shows its answer instead. */
@@ -119,7 +122,7 @@ function showOutputs(checked) {
 
 // ---- the visitor's own model ----
 
-const open = (message) => worker.postMessage({ open: message });
+const open = (request) => void runner.open(request);
 
 async function openFile(file) {
   try {
@@ -174,18 +177,16 @@ function run(event) {
   const feeds = Object.fromEntries(
     Array.from(part('inputs').querySelectorAll('input'), ({ name, value }) => [name, value]),
   );
-  worker.postMessage({
-    run: {
-      feeds,
-      fetches: part('fetches')
-        .value.split(',')
-        .map((name) => name.trim())
-        .filter(Boolean),
-    },
+  void runner.run({
+    feeds,
+    fetches: part('fetches')
+      .value.split(',')
+      .map((name) => name.trim())
+      .filter(Boolean),
   });
 }
 
-// ---- messages of the worker ----
+// ---- reports of the runner ----
 
 const handlers = {
   ready({ version, variant, models: listed }) {
@@ -246,10 +247,7 @@ const handlers = {
   },
 };
 
-worker.onmessage = ({ data }) => {
-  for (const [name, value] of Object.entries(data)) handlers[name](value);
-};
-worker.onerror = (event) => handlers.failed(event.message || 'the worker could not be started');
+void runner.start();
 themeButton(part('theme'));
 part('again').addEventListener('click', train);
 part('take').addEventListener('click', () => open({ model: chosen }));
