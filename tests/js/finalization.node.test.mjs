@@ -47,6 +47,34 @@ describe('what nobody holds on to', () => {
       new tf.Session(g).runSync(g.add(1, 2));
     }));
 
+  it('is freed without close(): sessions in a worker, and their worker', async () => {
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const { Worker } = threads;
+    let ended = false;
+    threads.Worker = class extends Worker {
+      constructor(...args) {
+        super(...args);
+        this.once('exit', () => (ended = true));
+      }
+    };
+    try {
+      const use = async () => {
+        const g = new tf.Graph();
+        const session = new tf.Session(g, { target: 'worker' });
+        const callable = session.makeCallable(g.add(1, 2));
+        assert.equal((await callable.run()).item(), 3);
+      };
+      await Promise.all([use(), use()]);
+      for (let i = 0; i < 300 && !ended; i++) {
+        collect();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      assert.ok(ended);
+    } finally {
+      threads.Worker = Worker;
+    }
+  });
+
   it('is freed without dispose(): function bodies', () =>
     freed(['functionBodies'], () => {
       const body = tf.FunctionDef.parse(SQUARE).instantiate();

@@ -32,8 +32,7 @@ describe("TensorFlow's master messages", () => {
       assert.equal(toHex(Request.encode(Request.decode(fromHex(request)))), request, method);
       /* Of devices some fields are left out, and strings have a second form. */
       const isWhole = method !== 'ListDevices' && !response.includes(toHex(Uint8Array.of(1, 2, 97, 255)));
-      if (isWhole)
-        assert.equal(toHex(Response.encode(Response.decode(fromHex(response)))), response, method);
+      if (isWhole) assert.equal(toHex(Response.encode(Response.decode(fromHex(response)))), response, method);
     }
     assert.deepEqual(
       [...new Set(calls.map(({ method }) => method))].sort(),
@@ -192,7 +191,10 @@ describe('MasterService', () => {
       code: 'INVALID_ARGUMENT',
       message: 'Attempted to run callable after handle was released: 1',
     });
-    await assert.rejects(call('ReleaseCallable', { sessionHandle, handle: 9n }), /No such callable handle: 9/);
+    await assert.rejects(
+      call('ReleaseCallable', { sessionHandle, handle: 9n }),
+      /No such callable handle: 9/,
+    );
     await call('CloseSession', { sessionHandle });
   });
 

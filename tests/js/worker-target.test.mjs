@@ -211,7 +211,10 @@ describe("the target 'worker'", function () {
         () => [g.neg(x)],
       );
       const both = () => Promise.all([2, -3].map((value) => session.run(quotient, { x: value })));
-      assert.deepEqual((await both()).map((value) => value.item()), [0.5, 3]);
+      assert.deepEqual(
+        (await both()).map((value) => value.item()),
+        [0.5, 3],
+      );
       const [slope] = g.gradients([quotient], [x]);
       assert.deepEqual((await session.run(slope, { x: 2 })).item(), -0.25);
       const [power] = g.whileLoop(
@@ -365,10 +368,7 @@ describe("the target 'worker'", function () {
     withWorker(async (g, session) => {
       const forever = endless(g);
       await assert.rejects(session.run(forever, {}, { timeoutMs: 30 }), DeadlineExceededError);
-      await assert.rejects(
-        session.makeCallable(forever, [], { timeoutMs: 30 }).run(),
-        DeadlineExceededError,
-      );
+      await assert.rejects(session.makeCallable(forever, [], { timeoutMs: 30 }).run(), DeadlineExceededError);
       assert.equal((await session.run(g.constant(5))).item(), 5);
     }));
 

@@ -134,7 +134,7 @@ describe('the code of the READMEs', function () {
   }
 
   it('runs and gives what the comments say: the package', () =>
-    assert.equal(run(programOf('npm/README.md')), 9));
+    assert.equal(run(programOf('npm/README.md')), 10));
 
   it('runs and gives what the comments say: the repository', () =>
     assert.equal(run(programOf('README.md')), 2));

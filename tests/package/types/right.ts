@@ -1,6 +1,6 @@
 // Code that must compile. Assignments check the types of results.
-import { FunctionDef, Graph, InvalidArgumentError, Output, Tensor, init } from 'tfcore-wasm';
-import type { DType, Feeds, Fetched, TF } from 'tfcore-wasm';
+import { FunctionDef, Graph, InvalidArgumentError, Output, Session, Tensor, init } from 'tfcore-wasm';
+import type { Device, DType, Feeds, Fetched, TF } from 'tfcore-wasm';
 import { checkGradients, inferShapes } from 'tfcore-wasm/testing';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -13,6 +13,9 @@ const x = g.placeholder('float32', [null, 2], { name: 'x' });
 const w = g.variable([[1], [2]], { trainable: true });
 const y = g.matMul(x, w, { transposeB: false });
 const session = new tf.Session(g, { optimize: false });
+const away: Session = new tf.Session(g, { target: 'worker' });
+const devices: Device[] = await away.listDevices();
+await away.close();
 
 // tensors know their data
 const floats = tf.tensor([

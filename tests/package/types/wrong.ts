@@ -21,6 +21,8 @@ new Session(g);
 new tf.Session();
 // @ts-expect-error: an option that sessions do not have
 new tf.Session(g, { optimise: false });
+// @ts-expect-error: a target that there is not
+new tf.Session(g, { target: 'workers' });
 // @ts-expect-error: an option that runs do not have
 await session.run(y, [], { target: [w.initializer] });
 // @ts-expect-error: a number cannot be fetched
