@@ -19,3 +19,19 @@ export function nextTurn(): Promise<void> {
     port2.postMessage(null);
   });
 }
+
+/** When this was first asked in the current turn; undefined before that. */
+let turnBegan: number | undefined;
+
+/**
+ * The milliseconds since the first call in this turn of the event loop. Short pieces of work that follow one
+ * another through promises are all part of one turn.
+ */
+export function timeInTurn(): number {
+  const now = performance.now();
+  if (turnBegan === undefined) {
+    turnBegan = now;
+    void nextTurn().then(() => (turnBegan = undefined));
+  }
+  return now - turnBegan;
+}

@@ -5,7 +5,7 @@
  */
 import type { Schema } from '../base/arguments.js';
 import { CancelledError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
-import { nextTurn } from '../base/event-loop.js';
+import { nextTurn, timeInTurn } from '../base/event-loop.js';
 import type { Step } from './step.js';
 
 /** The maximum time for which a step blocks the event loop, in milliseconds. */
@@ -57,7 +57,7 @@ export class StepQueue {
 
   /**
    * Runs the step when the steps before it have ended or are blocked, and returns its `answer`. A short step has
-   * ended when this returns. `refused` is called before each slice; the step ends if it returns an error. The
+   * ended when this returns, but many of them give the event loop a turn. `refused` is called before each slice; the step ends if it returns an error. The
    * signal of the options ends the step, too.
    */
   async run<T>(
@@ -68,6 +68,7 @@ export class StepQueue {
   ): Promise<T> {
     const refusal = () => (signal?.aborted ? new CancelledError('the run was aborted') : refused());
     const entry: Entry = { step, refusal };
+    timeInTurn();
     const isNext = this.#entries.every((other) => other.step.blocked);
     this.#entries.push(entry);
     if (isNext) this.advance(entry, SLICE_MS);
@@ -77,6 +78,7 @@ export class StepQueue {
         entry.ended = ended;
         if (!this.#takesTurns) void this.takeTurns();
       });
+    else if (timeInTurn() > SLICE_MS) await nextTurn();
     return answer();
   }
 
