@@ -63,7 +63,7 @@ static bool is_part(const Conditions *a, const Conditions *b) {
   return true;
 }
 
-static bool unite(ConditionFinder *f, const Conditions *a, const Conditions *b, const Conditions **all) {
+bool conditions_united(ConditionFinder *f, const Conditions *a, const Conditions *b, const Conditions **all) {
   *all = is_part(b, a) ? a : b;
   return is_part(b, a) || is_part(a, b) || combine(f, a, b, ONLY_IN_A | IN_BOTH | ONLY_IN_B, all);
 }
@@ -111,7 +111,7 @@ static bool of_edge(ConditionFinder *f, const Edge *edge, bool leaves_loop, cons
   if (!one || !own) return oom(f);
   *one = (Condition){predicate_of(src), edge->src_output, src->num_outputs};
   *own = (Conditions){one, 1};
-  return unite(f, *conditions, own, conditions);
+  return conditions_united(f, *conditions, own, conditions);
 }
 
 static int num_sources(const Node *node) { return node->num_inputs + node->num_control_inputs; }
@@ -132,7 +132,7 @@ static bool find_own(ConditionFinder *f, const Node *node) {
     TRY(of_edge(f, edge, node_is_exit(node), &next));
     if (!all) all = next;
     else if (any_of && !edge_is_control(edge)) TRY(conditions_common(f, all, next, &all));
-    else TRY(unite(f, all, next, &all));
+    else TRY(conditions_united(f, all, next, &all));
   }
   if (!all) all = &kNone;
   f->known[node->id] = all;

@@ -46,6 +46,9 @@ MUST_CHECK bool conditions_of(ConditionFinder *finder, NodeOutput value, const C
 /* Of those in `a`, the ones that are not in `b`; in the finder's arena. */
 MUST_CHECK bool conditions_without(ConditionFinder *finder, const Conditions *a, const Conditions *b,
                                    const Conditions **rest);
+/* Those that are in one of them. */
+MUST_CHECK bool conditions_united(ConditionFinder *finder, const Conditions *a, const Conditions *b,
+                                  const Conditions **all);
 /* Those that are in both. */
 MUST_CHECK bool conditions_common(ConditionFinder *finder, const Conditions *a, const Conditions *b,
                                   const Conditions **common);

@@ -30,6 +30,7 @@ typedef struct FrameGradient {
   Intermediates kept;
   NodeOutput rounds, *lists;
   Node *pivot;
+  const Conditions *outside; /* what the pivot and the arguments bring */
   const char *backward;
 } FrameGradient;
 
@@ -276,6 +277,31 @@ static bool too_deep(const FrameGradient *f) {
                         f->loop->frame_name, GRADIENT_MAX_FUNCTION_DEPTH);
 }
 
+/* What enters the loop may be alive in a branch alone, and then the round is; in the body that is no
+ * condition. */
+static bool find_outside(FrameGradient *f) {
+  ConditionFinder *finder = &f->g->site->conditions;
+  const Conditions *own;
+  TRY(conditions_of(finder, (NodeOutput){f->pivot, 0}, &f->outside));
+  for (int i = 0; i < f->num_args; i++) {
+    TRY(conditions_of(finder, f->body.args[i], &own));
+    TRY(conditions_united(finder, f->outside, own, &f->outside));
+  }
+  return true;
+}
+
+/* What is added from now on stands in the rounds. */
+static void enter_body(const FrameGradient *f, GradientSite *outer) {
+  *outer = *f->g->site;
+  f->g->site->pivot = f->pivot;
+  f->g->site->outside = f->outside;
+}
+
+static void leave_body(const FrameGradient *f, const GradientSite *outer) {
+  f->g->site->pivot = outer->pivot;
+  f->g->site->outside = outer->outside;
+}
+
 static bool differentiate_body(FrameGradient *f) {
   Gradients *g = f->g;
   GradientLibrary *library = g->library;
@@ -283,14 +309,14 @@ static bool differentiate_body(FrameGradient *f) {
   TRY(plan(f, &b));
   f->body.first_gradient = graph_num_node_ids(g->graph);
   if (library->depth == GRADIENT_MAX_FUNCTION_DEPTH) return too_deep(f);
-  Node *outside = g->site->pivot;
-  g->site->pivot = f->pivot;
+  GradientSite outer;
+  enter_body(f, &outer);
   library->depth++;
   bool ok = gradients_add(library, g->site, b.ys, b.num_ys, b.xs, b.num_xs, b.dys,
                           &(GradientOptions){.scope = "", .stops = b.stops, .num_stops = b.num_stops}, b.dxs,
                           g->status);
   library->depth--;
-  g->site->pivot = outside;
+  leave_body(f, &outer);
   TRY(ok);
   for (int i = 0; i < b.num_xs; i++) {
     NodeOutput *dx = &f->body.dxs[b.arg[i]], both[2] = {*dx, b.dxs[i]};
@@ -315,11 +341,10 @@ static bool find_sums(FrameGradient *f) {
 /* --- lists, and the loop backwards --- */
 
 static bool keep_values(FrameGradient *f, const FrameExtend *extend) {
-  GradientSite *site = f->g->site;
-  Node *outside = site->pivot;
-  site->pivot = f->pivot;
+  GradientSite outer;
+  enter_body(f, &outer);
   bool ok = intermediates_find(&f->work, &f->body, f->given, RECOMPUTE_ALL, &f->kept);
-  site->pivot = outside;
+  leave_body(f, &outer);
   TRY(ok);
   f->lists = arena_calloc(f->g->arena, f->kept.count + 1, sizeof *f->lists);
   if (!f->lists) return oom(f->g);
@@ -367,6 +392,7 @@ static bool differentiate(FrameGradient *f, NodeOutput *outputs) {
   int64_t first = graph_num_node_ids(f->g->graph);
   FrameExtend extend = {&f->work, f->loop, site->pivot};
   TRY(frame_extend_count(&extend, &f->rounds, &f->pivot));
+  TRY(find_outside(f));
   TRY(differentiate_body(f));
   TRY(find_sums(f));
   TRY(keep_values(f, &extend));
@@ -392,8 +418,10 @@ static bool pass_loop(Gradients *g, const FrameUnit *unit) {
   TRY(differentiate(&f, outputs));
   for (int i = 0; i < f.num_args; i++) {
     Node *enter = enter_of(unit, i);
+    /* Where the conditions of the gradient are not those of the value, the Enter's pass completes it: it is
+     * the value outside of the frame that the gradient belongs to. */
     if (outputs[i].node && gradients_is_derived(g, enter))
-      TRY(gradients_arrive(g, (NodeOutput){enter, 0}, outputs[i]));
+      TRY(backward_arrive(&g->walk, (NodeOutput){enter, 0}, outputs[i]));
   }
   return true;
 }

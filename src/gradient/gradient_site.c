@@ -69,8 +69,5 @@ bool gradient_site_conditions(GradientSite *site, NodeOutput value, const Condit
   TRY(conditions_of(finder, value, extra));
   if ((*extra)->count == 0) return true;
   if (within) TRY(conditions_without(finder, *extra, within, extra));
-  if (!site->pivot) return true;
-  const Conditions *everywhere;
-  TRY(conditions_of(finder, (NodeOutput){site->pivot, 0}, &everywhere));
-  return conditions_without(finder, *extra, everywhere, extra);
+  return !site->pivot || conditions_without(finder, *extra, site->outside, extra);
 }

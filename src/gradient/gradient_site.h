@@ -24,6 +24,8 @@ typedef struct GradientSite {
   /* NULL, or a node that runs in every round of the loop whose body is differentiated: forward nodes without
    * inputs get a control edge from it, so that they run in the loop. */
   Node *pivot;
+  /* With a pivot: the conditions that what enters the loop brings from outside. */
+  const Conditions *outside;
 } GradientSite;
 
 MUST_CHECK bool gradient_site_init(GradientSite *site, Graph *graph, Status *status);
@@ -44,7 +46,7 @@ MUST_CHECK bool gradient_site_extend(GradientSite *site, Node *node, const NodeD
 /* Takes back the extensions made after `last`. */
 void gradient_site_shrink(GradientSite *site, const Extension *last);
 
-/* The conditions of `value` that neither the pivot nor `within` (NULL: none) has. */
+/* The conditions of `value` that neither come from outside of the loop nor are in `within` (NULL: none). */
 MUST_CHECK bool gradient_site_conditions(GradientSite *site, NodeOutput value, const Conditions *within,
                                          const Conditions **extra);
 

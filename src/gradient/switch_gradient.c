@@ -114,14 +114,14 @@ static bool not_exclusive(const Gradients *g, const Node *node, const Node *a, c
   return node_attach(node->name, g->status);
 }
 
-/* The conditions of each input beyond those that all of them have. */
+/* The conditions of each input beyond those that all of them have; in a loop, those that arise in a round. */
 static bool find_conditions(Gradients *g, const Node *node, const Conditions **own) {
   ConditionFinder *finder = &g->site->conditions;
   const Conditions *common = NULL;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     if (!edge) return status_invalid(g->status, "Input %d of node '%s' is not connected", i, node->name);
-    TRY(conditions_of(finder, (NodeOutput){edge->src, edge->src_output}, &own[i]));
+    TRY(gradient_site_conditions(g->site, (NodeOutput){edge->src, edge->src_output}, NULL, &own[i]));
     for (int k = 0; k < i; k++) {
       if (!conditions_exclude(own[i], own[k])) return not_exclusive(g, node, node->inputs[k]->src, edge->src);
     }

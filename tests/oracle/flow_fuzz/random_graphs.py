@@ -20,6 +20,7 @@ class RandomGraph:
     def __init__(self, random):
         self.random = random
         self.initializers = []
+        self.loops = 0  # around the current node
         self.frames = list(FRAME_NAMES)
         tf.constant(7, name='alive')
         self.feeds = [tf1.placeholder(tf.float32, [], f'x{i}') for i in range(3)]
@@ -77,7 +78,9 @@ class RandomGraph:
 
         def body(i, *values):
             seen = [*pool, *values, tf.cast(i, tf.float32)]
+            self.loops += 1
             after = [_bounded(self._values(seen, depth - 1)) for _ in values]
+            self.loops -= 1
             if self.random.random() < 0.3:
                 after.reverse()
             return [i + 1, *after]
@@ -129,7 +132,10 @@ class RandomGraph:
         start = self.random.choice(pool)
 
         def body(i, value, array):
-            return i + 1, _bounded(self._values([*pool, value], depth - 1)), array.write(i, value)
+            self.loops += 1
+            after = _bounded(self._values([*pool, value], depth - 1))
+            self.loops -= 1
+            return i + 1, after, array.write(i, value)
         _, last, array = tf1.while_loop(lambda i, *_: i < size, body, [tf.constant(0), start, array])
         return last + array.read(self.random.randrange(size)) if self.random.random() < 0.5 else tf.reduce_max(array.stack())
 
@@ -160,6 +166,8 @@ class RandomGraph:
 
     def _assigned(self, pool, depth, use_resource):
         """A variable that a branch or a loop adds to, and its value afterwards."""
+        if self.loops:
+            return self._switched(pool, depth)  # rounds of a loop may overlap
         with tf1.init_scope():
             variable = tf1.Variable(1.0, use_resource=use_resource)
         self.initializers.append(variable.initializer)

@@ -76,6 +76,37 @@ static const char kLibrary[] =
     "  y = Mul[T=double](m:output:0, z)\n"
     "  return y = y:z:0\n"
     "}\n"
+    /* A loop reads a value that is alive in a branch alone, and a Switch in its rounds. */
+    "LoopOfBranch(x:double, z:double) -> (y:double) {\n"
+    "  p = Less[T=double](x, z)\n"
+    "  sx = Switch[T=double](x, p:z:0)\n"
+    "  square = Square[T=double](sx:output_true:0)\n"
+    "  zero = Const[dtype=int32, value=0]() @ x\n"
+    "  ei = Enter[T=int32, frame_name=\"LoopOfBranch\"](zero:output:0)\n"
+    "  ey = Enter[T=double, frame_name=\"LoopOfBranch\"](z)\n"
+    "  ex = Enter[T=double, frame_name=\"LoopOfBranch\", is_constant=true](square:y:0)\n"
+    "  mi = Merge[T=int32, N=2](ei:output:0, ni:output:0)\n"
+    "  my = Merge[T=double, N=2](ey:output:0, ny:output:0)\n"
+    "  n = Const[dtype=int32, value=2]() @ mi\n"
+    "  less = Less[T=int32](mi:output:0, n:output:0)\n"
+    "  go = LoopCond(less:z:0)\n"
+    "  si = Switch[T=int32](mi:output:0, go:output:0)\n"
+    "  sy = Switch[T=double](my:output:0, go:output:0)\n"
+    "  one = Const[dtype=int32, value=1]() @ si\n"
+    "  ai = AddV2[T=int32](si:output_true:0, one:output:0)\n"
+    "  product = Mul[T=double](sy:output_true:0, ex:output:0)\n"
+    "  half = Const[dtype=double, value=0.5]() @ si\n"
+    "  q = Less[T=double](product:z:0, half:output:0)\n"
+    "  sp = Switch[T=double](product:z:0, q:z:0)\n"
+    "  small = Sin[T=double](sp:output_true:0)\n"
+    "  large = Sqrt[T=double](sp:output_false:0)\n"
+    "  next = Merge[T=double, N=2](large:y:0, small:y:0)\n"
+    "  ni = NextIteration[T=int32](ai:z:0)\n"
+    "  ny = NextIteration[T=double](next:output:0)\n"
+    "  exit = Exit[T=double](sy:output_false:0)\n"
+    "  y = Mul[T=double](exit:output:0, x)\n"
+    "  return y = y:z:0\n"
+    "}\n"
     /* A trigger is alive behind a dead value. */
     "Triggered(x:double, z:double) -> (y:double) {\n"
     "  p = Less[T=double](x, z)\n"
@@ -147,6 +178,8 @@ static const Case kCases[] = {
     {"Side", 2, 0.5},
     {"Behind", 0.5, 2},
     {"Behind", 2, 0.5},
+    {"LoopOfBranch", 0.5, 0.75},
+    {"LoopOfBranch", 0.75, 2},
     {"Triggered", 0.5, 2},
     {"Triggered", 2, 0.5},
     {"Three", 0.75, 0.5},
