@@ -55,16 +55,21 @@ static bool give_results(Tensor *values, TF_Tensor **output_values, int noutputs
   return true;
 }
 
+static bool read_values(TF_Tensor *const *values, int count, RunArrays *arrays, Status *status) {
+  for (int i = 0; i < count; i++) {
+    if (!values[i]) return status_invalid(status, "The value of input %d is null", i);
+    arrays->feed_values[i] = &values[i]->tensor;
+  }
+  return true;
+}
+
 /* Fills the arrays from the arguments of the call. `input_values` is NULL if the call has no values. */
 static bool read_request(const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                          const TF_Output *outputs, int noutputs, const TF_Operation *const *target_opers,
                          int ntargets, RunArrays *arrays, StepSignature *signature, Status *status) {
   TRY(make_room(arrays, ninputs, noutputs, ntargets, status));
-  for (int i = 0; i < ninputs; i++) {
-    if (input_values && !input_values[i]) return status_invalid(status, "The value of input %d is null", i);
-    arrays->feeds[i] = to_node_output(inputs[i]);
-    if (input_values) arrays->feed_values[i] = &input_values[i]->tensor;
-  }
+  if (input_values) TRY(read_values(input_values, ninputs, arrays, status));
+  for (int i = 0; i < ninputs; i++) arrays->feeds[i] = to_node_output(inputs[i]);
   for (int i = 0; i < noutputs; i++) arrays->fetches[i] = to_node_output(outputs[i]);
   *signature = (StepSignature){.feeds = arrays->feeds,
                                .num_feeds = ninputs,
@@ -227,9 +232,9 @@ bool make_session_callable(TF_Session *session, const TF_Output *inputs, int nin
 bool begin_callable_step(SessionCallable *callable, const SessionRunOptions *options,
                          TF_Tensor *const *input_values, int ninputs, SessionStep **step, Status *status) {
   RunArrays arrays;
-  bool ok = make_room(&arrays, ninputs, 0, 0, status);
-  for (int i = 0; ok && i < ninputs; i++) arrays.feed_values[i] = &input_values[i]->tensor;
-  ok = ok && session_begin_call(callable, options, arrays.feed_values, ninputs, step, status);
+  bool ok = make_room(&arrays, ninputs, 0, 0, status) &&
+            read_values(input_values, ninputs, &arrays, status) &&
+            session_begin_call(callable, options, arrays.feed_values, ninputs, step, status);
   arena_free(arrays.arena);
   return ok;
 }

@@ -61,6 +61,7 @@ bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const N
   for (int i = 0; i < chosen.num_stops; i++) TRY(check_output(graph, chosen.stops[i], "Stop", i, status));
   TRY(choose_scope(graph, chosen.scope, &chosen.scope, status));
   TRY(gradient_library_init(&library, graph_library(graph), status));
+  library.source = chosen.scope;
   bool ok = gradient_site_init(&site, graph, status) &&
             gradients_add(&library, &site, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
   gradient_site_clear(&site);

@@ -10,10 +10,13 @@
 /* The gradients of ops and functions found so far, by op and attrs. One library serves a whole call of
  * graph_add_gradients or function_gradient, so that nothing is differentiated twice. */
 typedef struct GradientLibrary {
-  Graph *functions;     /* has the functions and GradientDefs, and gets helper functions; may be NULL */
-  Arena *arena;         /* of the gradients */
-  StringMap gradients;  /* to GradientEntry */
-  StringMap texts;      /* by op: the FunctionDef of the text in its registration */
+  Graph *functions;    /* has the functions and GradientDefs, and gets helper functions; may be NULL */
+  Arena *arena;        /* of the gradients */
+  StringMap gradients; /* to GradientEntry */
+  StringMap texts;     /* by op: the FunctionDef of the text in its registration */
+  /* Begins the sources of arrays of gradients, so that two gradients of an array do not share one; NULL: the
+   * sources are those in the texts. */
+  const char *source;
   int depth;            /* how deep functions that are being differentiated are nested */
   int64_t nodes_left;   /* how many more may be added inside functions */
   const char **helpers; /* names of the functions that were added */

@@ -98,11 +98,30 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
   return node->name[0] == 0 ? false : node_attach(node->name, status);
 }
 
+/* A text names the sources of its arrays "gradients" and "lengths". */
+static bool name_sources(const GradientLibrary *library, FunctionDef *function, Status *status) {
+  for (size_t i = 0; library->source && i < function->n_node_def; i++) {
+    NodeDef *node = function->node_def[i];
+    if (!is_array_of_gradients(node)) continue;
+    const char *text = (const char *)node_def_attr(node, "source")->s.data;
+    const char *name = arena_printf(library->arena, "%s/%.*s", library->source,
+                                    (int)node_def_attr(node, "source")->s.len, text);
+    AttrValue *value = name ? attr_value_string(library->arena, name, strlen(name)) : NULL;
+    if (!value) return status_oom(status, "gradients");
+    TRY(node_def_set_attr(node, library->arena, "source", value, status));
+  }
+  return true;
+}
+
+static bool parse_gradient(const GradientLibrary *library, Str text, FunctionDef **function, Status *status) {
+  return function_parse(text, library->arena, function, status) && name_sources(library, *function, status);
+}
+
 /* Each text is parsed once, for all attrs. */
 static bool parse_text(GradientLibrary *library, const OpRegistration *registration, FunctionDef **function,
                        Status *status) {
   *function = string_map_find(&library->texts, registration->name);
-  return *function || (function_parse(str_of(registration->gradient), library->arena, function, status) &&
+  return *function || (parse_gradient(library, str_of(registration->gradient), function, status) &&
                        string_map_set(&library->texts, registration->name, *function, status));
 }
 
@@ -128,7 +147,7 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
     GradientRequest request = {node, query->flows};
     ok = registration->gradient_fn(&request, &text, status) && strbuf_ok(&text, status);
     if (ok && text.length > 0)
-      ok = function_parse((Str){strbuf_text(&text), (size_t)text.length}, library->arena, &parsed, status);
+      ok = parse_gradient(library, (Str){strbuf_text(&text), (size_t)text.length}, &parsed, status);
   } else {
     ok = no_gradient_defined(node, status);
   }

@@ -1,6 +1,8 @@
 /* Gradients through TensorArrays, against central differences: TensorArrayScatterV3 and TensorArrayGatherV3,
  * TensorArraySplitV3 and TensorArrayConcatV3, TensorArrayWriteV3 and TensorArrayReadV3. TensorFlow's own
  * graphs of such gradients are golden cases; here graph_add_gradients writes them. */
+#include <math.h>
+
 #include "gradient/gradient_fixture.h"
 #include "op_runner.h"
 #include "runtime/session.h"
@@ -101,6 +103,31 @@ TEST(gradients_flow_through_elements_of_arrays) {
              again =
                  graph_op(a.graph, "r2", "TensorArrayReadV3", "dtype=double", 3, array, a.feeds[ONE], flow);
   check_gradient(&a, binary(a.graph, "y", "Mul", binary(a.graph, "p", "Mul", first, second), again));
+  end(&a);
+}
+
+/* y = x sin(x); the gradients of y and of 2 y. */
+TEST(two_gradients_of_an_array_in_a_step_do_not_add_up) {
+  Arrays a;
+  REQUIRE(begin(&a));
+  NodeOutput x = a.feeds[X], array = make_array(&a), dxs[2];
+  NodeOutput flow = graph_op(a.graph, "w", "TensorArrayWriteV3", "T=double", 4, array, a.feeds[ZERO],
+                             unary(a.graph, "sin", "Sin", x), flow_of(array));
+  NodeOutput y =
+      binary(a.graph, "y", "Mul", x,
+             graph_op(a.graph, "r", "TensorArrayReadV3", "dtype=double", 3, array, a.feeds[ZERO], flow));
+  NodeOutput ys[] = {y, binary(a.graph, "twice", "Add", y, y)};
+  for (int i = 0; i < 2; i++)
+    CHECK_OK(graph_add_gradients(a.graph, &ys[i], 1, &x, 1, NULL, NULL, &dxs[i], &a.status), &a.status);
+  Tensor both = {0};
+  if (run(&a, graph_op(a.graph, "both", "Pack", "T=double, N=2", 2, dxs[0], dxs[1]), &both)) {
+    for (int i = 0; i < NUM_VALUES; i++) {
+      double at = tensor_f64(&a.values[X])[i], want = sin(at) + at * cos(at);
+      CHECK_NEAR(tensor_get(&both, i), want, 1e-12);
+      CHECK_NEAR(tensor_get(&both, NUM_VALUES + i), 2 * want, 1e-12);
+    }
+  }
+  tensor_clear(&both);
   end(&a);
 }
 
