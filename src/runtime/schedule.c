@@ -11,8 +11,6 @@
 
 static bool oom(Status *status) { return status_oom(status, "the order of a program"); }
 
-static bool closes_loop(const Edge *edge) { return node_is_next_iteration(edge->src); }
-
 static bool is_transfer(const Node *node) { return node_is_send(node) || node_is_recv(node); }
 
 /* --- graphs without control flow --- */
@@ -83,6 +81,13 @@ typedef struct Sorter {
   bool again;     /* a loop was added to `apart`, so the graph must be sorted again */
 } Sorter;
 
+/* Whether the edge brings the value of the round before. Outside of loops only a Merge can wait for such a
+ * round, which never comes; a NextIteration passes its value on to its other readers. */
+static bool closes_loop(const Sorter *s, const Edge *edge) {
+  return node_is_next_iteration(edge->src) &&
+         (node_is_merge(edge->dst) || s->schedule->loops.loop_of[edge->src->id] != 0);
+}
+
 static bool is_sorted(const Sorter *s, const Node *node) {
   return node->id > SINK_ID && node_set_has(s->set, node);
 }
@@ -110,7 +115,8 @@ static int inputs_of_guard(const Sorter *s, const Node *node, Guard *all) {
   int64_t edges = node_is_merge(node) ? node->num_inputs : node_num_in_edges(node);
   for (int64_t i = 0; i < edges; i++) {
     const Edge *edge = node_in_edge(node, i);
-    if (is_sorted(s, edge->src) && !closes_loop(edge)) all[count++] = schedule_edge_guard(s->schedule, edge);
+    if (is_sorted(s, edge->src) && !closes_loop(s, edge))
+      all[count++] = schedule_edge_guard(s->schedule, edge);
   }
   return count;
 }
@@ -121,7 +127,7 @@ static bool is_head(const Node *merge) {
   for (int i = 0; i < merge->num_inputs; i++) {
     const Edge *edge = node_input_edge(merge, i);
     enters |= node_is_enter(edge->src);
-    rounds |= closes_loop(edge);
+    rounds |= node_is_next_iteration(edge->src);
   }
   return enters && rounds;
 }
@@ -292,7 +298,7 @@ static bool release_transfer(Sorter *s, TransferUnit unit) {
 static bool release_readers(Sorter *s, const Node *node) {
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     const Edge *edge = node->out_edges[i];
-    if (is_sorted(s, edge->dst) && !closes_loop(edge)) TRY(release(s, edge->dst));
+    if (is_sorted(s, edge->dst) && !closes_loop(s, edge)) TRY(release(s, edge->dst));
   }
   return true;
 }
@@ -321,15 +327,17 @@ static const Node *take_ready(Sorter *s) {
 /* The readers of the NextIteration must read the old value before this iteration stores the next one. */
 static int32_t num_readers(const Sorter *s, const Node *next_iteration) {
   int32_t count = 0;
-  for (int32_t i = 0; i < next_iteration->num_out_edges; i++)
-    count += is_sorted(s, next_iteration->out_edges[i]->dst);
+  for (int32_t i = 0; i < next_iteration->num_out_edges; i++) {
+    const Edge *edge = next_iteration->out_edges[i];
+    count += is_sorted(s, edge->dst) && closes_loop(s, edge);
+  }
   return count;
 }
 
 static bool release_rounds(Sorter *s, const Node *reader) {
   for (int64_t i = 0; i < node_num_in_edges(reader); i++) {
     const Edge *edge = node_in_edge(reader, i);
-    if (closes_loop(edge) && is_sorted(s, edge->src)) TRY(release(s, edge->src));
+    if (closes_loop(s, edge) && is_sorted(s, edge->src)) TRY(release(s, edge->src));
   }
   return true;
 }
@@ -340,7 +348,7 @@ static void count_node(Sorter *s, const Node *node) {
   int32_t pending = 0;
   for (int64_t i = 0; i < node_num_in_edges(node); i++) {
     const Edge *edge = node_in_edge(node, i);
-    pending += is_sorted(s, edge->src) && !closes_loop(edge);
+    pending += is_sorted(s, edge->src) && !closes_loop(s, edge);
   }
   if (node_is_next_iteration(node)) pending += num_readers(s, node);
   pending += s->transfers.node_waits[node->id];

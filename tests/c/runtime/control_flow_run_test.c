@@ -194,6 +194,98 @@ TEST(functions_are_called_inside_of_loops) {
   }
 }
 
+TEST(a_merge_of_different_frames_is_refused) {
+  fails(NUMBERS
+        "e Enter three ; T=DT_INT32 frame_name='f'\nd Enter one ; T=DT_INT32 frame_name='g'\n"
+        "m Merge e d ; T=DT_INT32 N=2\nx Exit m ; T=DT_INT32\n",
+        "x", CODE_INVALID_ARGUMENT, "{{node m}} has inputs from different frames");
+  fails(NUMBERS
+        "e Enter three ; T=DT_INT32 frame_name='f'\nm Merge e one ; T=DT_INT32 N=2\n"
+        "x Exit m ; T=DT_INT32\n",
+        "x", CODE_INVALID_ARGUMENT, "{{node m}} has inputs from different frames");
+}
+
+TEST(a_frame_inside_of_a_frame_of_the_same_name_is_refused) {
+  fails(NUMBERS
+        "e Enter three ; T=DT_INT32 frame_name='f'\nd Enter e ; T=DT_INT32 frame_name='f'\n"
+        "a Add d d ; T=DT_INT32\nx Exit a ; T=DT_INT32\ny Exit x ; T=DT_INT32\n",
+        "y", CODE_INTERNAL, "Invalid loop structure: Mismatched parent frames for \"f\": \"f\" vs \"\"");
+}
+
+TEST(an_enter_needs_no_exit_and_an_exit_needs_no_condition) {
+  gives_int(NUMBERS "e Enter three ; T=DT_INT32 frame_name='f'\na Add e e ; T=DT_INT32\n", "a", 6);
+  gives_int(NUMBERS "e Enter three ; T=DT_INT32 frame_name='f'\nx Exit e ; T=DT_INT32\n", "x", 3);
+}
+
+TEST(a_next_iteration_without_an_enter_passes_its_value_on) {
+  gives_int(NUMBERS "n NextIteration three ; T=DT_INT32\na Add n n ; T=DT_INT32\n", "a", 6);
+  gives_int(NUMBERS
+            "n NextIteration three ; T=DT_INT32\ni Identity n ; T=DT_INT32\nl NextIteration i ; T=DT_INT32\n"
+            "a Add l n ; T=DT_INT32\n",
+            "a", 6);
+}
+
+TEST(a_cycle_without_a_merge_cannot_be_imported) {
+  static const char *const kCycles[] = {
+      "k Const ; int=1\na Add b k ; T=DT_INT32\nb Add a k ; T=DT_INT32\n",
+      "k Const ; int=1\na Add n k ; T=DT_INT32\nn NextIteration a ; T=DT_INT32\n",
+      "k Const ; int=1\na Add k k ^b ; T=DT_INT32\nb Add a k ; T=DT_INT32\n",
+      "m Merge n n ; T=DT_INT32 N=2\nn NextIteration m ; T=DT_INT32\n",
+  };
+  for (size_t i = 0; i < sizeof kCycles / sizeof *kCycles; i++) {
+    Fixture f;
+    CHECK_CONTEXT("%s", kCycles[i]);
+    if (begin_lines(&f, NUMBERS)) {
+      CHECK_ERROR(import_lines(f.graph, kCycles[i], &f.status), f.status, CODE_INVALID_ARGUMENT,
+                  "2 nodes in a cycle");
+      status_init(&f.status);
+      check_int(&f, "five", 5);
+    }
+    end(&f);
+  }
+}
+
+TEST(feeds_inside_of_a_loop_take_it_apart) {
+  static const struct {
+    const char *fed, *message; /* NULL: the result is that of the fed value */
+  } kFeeds[] = {
+      {"a", "has inputs from different frames"},
+      {"m", "has inputs from different frames"},
+      {"e", "has inputs from different frames"},
+      {"n", "has inputs from different frames"},
+      {"s", "Invalid Exit op: Cannot find a corresponding Enter op."},
+      {"x", NULL},
+  };
+  for (size_t i = 0; i < sizeof kFeeds / sizeof *kFeeds; i++) {
+    Fixture f;
+    Tensor nine = {0}, value = {0};
+    CHECK_CONTEXT("%s", kFeeds[i].fed);
+    if (begin_lines(&f, NUMBERS COUNTER("", "zero", "five", "f") "y Add x one ; T=DT_INT32\n") &&
+        CHECK_OK(tensor_allocate_dims(&nine, DT_INT32, 0, NULL, NULL, &f.status), f.status)) {
+      NodeOutput feed = named(&f, kFeeds[i].fed), y = named(&f, "y");
+      const Tensor *given = &nine;
+      *tensor_i32(&nine) = 9;
+      bool ok = session_run(f.session, &feed, &given, 1, &y, &value, 1, NULL, 0, &f.status);
+      if (kFeeds[i].message) {
+        CHECK_ERROR(ok, f.status, CODE_INVALID_ARGUMENT, kFeeds[i].message);
+      } else if (CHECK_OK(ok, f.status)) {
+        CHECK_INT_EQ(*tensor_i32(&value), 10);
+      }
+      status_init(&f.status);
+      check_int(&f, "y", 6);
+    }
+    tensor_clear(&nine);
+    tensor_clear(&value);
+    end(&f);
+  }
+}
+
+TEST(a_kernel_that_fails_in_a_round_ends_the_step) {
+  fails(NUMBERS COUNTER("", "zero", "five", "f") "z Enter zero ; T=DT_INT32 frame_name='f' is_constant=true\n"
+                                                 "d FloorDiv s:1 z ; T=DT_INT32\nr NextIteration d ; T=DT_INT32\n",
+        "r", CODE_INVALID_ARGUMENT, "Integer division by zero");
+}
+
 TEST(an_exit_without_a_loop_is_refused) {
   fails(NUMBERS "x Exit three ; T=DT_INT32\n", "x", CODE_INVALID_ARGUMENT,
         "Invalid Exit op: Cannot find a corresponding Enter op.");

@@ -21,6 +21,8 @@ class RandomGraph:
         self.random = random
         self.initializers = []
         self.loops = 0  # around the current node
+        self.inside = 0  # conditionals and loops around the current node
+        self.nests_wired = False  # TensorFlow takes a Merge inside of a conditional for that of the conditional, in gradients
         self.frames = list(FRAME_NAMES)
         tf.constant(7, name='alive')
         self.feeds = [tf1.placeholder(tf.float32, [], f'x{i}') for i in range(3)]
@@ -54,7 +56,9 @@ class RandomGraph:
                                         self._numbered])
 
     def _flow(self, pool, depth, kinds):
-        value = self.random.choice(kinds)(pool, depth)
+        kind = self.random.choice(kinds)
+        self.nests_wired |= self.inside > 0 and kind not in (self._conditional, self._loop, self._array)
+        value = kind(pool, depth)
         value.set_shape([])
         return value
 
@@ -65,8 +69,10 @@ class RandomGraph:
     def _values(self, pool, depth):
         """The last of one or two new values."""
         pool = list(pool)
+        self.inside += 1
         for _ in range(self.random.randrange(1, 3)):
             pool.append(self._value(pool, depth))
+        self.inside -= 1
         return pool[-1]
 
     def _conditional(self, pool, depth):
