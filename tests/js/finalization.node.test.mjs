@@ -75,6 +75,18 @@ describe('what nobody holds on to', () => {
     }
   });
 
+  it('is freed without dispose(): graphs whose session in a worker was closed', async () => {
+    const use = async () => {
+      const g = new tf.Graph();
+      const session = new tf.Session(g, { target: 'worker' });
+      await session.run(g.constant(1));
+      await session.close();
+    };
+    await use();
+    await settle(['graphs']);
+    assert.equal(tf.memory().graphs, 0);
+  });
+
   it('is freed without dispose(): function bodies', () =>
     freed(['functionBodies'], () => {
       const body = tf.FunctionDef.parse(SQUARE).instantiate();

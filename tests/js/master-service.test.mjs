@@ -1,7 +1,15 @@
 // TensorFlow's master messages, and the service that answers them. The recorded bytes are those of TensorFlow's
 // own client and server (tests/oracle/master_messages.py).
 import assert from 'node:assert/strict';
-import { init, master, MasterService, pack, runtimeOf, unpack } from '../../build/js/service.js';
+import {
+  init,
+  master,
+  MasterService,
+  pack,
+  RemoteBackend,
+  runtimeOf,
+  unpack,
+} from '../../build/js/service.js';
 import { isPage, readText } from './engine.mjs';
 
 const fromHex = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -236,6 +244,94 @@ describe('MasterService', () => {
       [before.sessions, before.graphs, before.callables, before.tensors],
     );
     await assert.rejects(call('RunStep', { sessionHandle: handles[1] }), { code: 'ABORTED' });
+  });
+});
+
+describe('RemoteBackend', () => {
+  let tf;
+  let service;
+  before(async () => {
+    const folder = isPage ? '/npm/dist/' : new URL('../../npm/dist/', import.meta.url);
+    tf = await init({ threads: 1, wasm: folder });
+    service = new MasterService(runtimeOf(tf));
+  });
+
+  /** Calls the service with plain bytes, and logs the methods. */
+  const transportTo = (log) => ({
+    carriesBuffers: false,
+    call(method, request, { signal = new AbortController().signal }) {
+      assert.equal(request.buffers.length, 0);
+      log.push(method);
+      return service.call(method, request, signal, false);
+    },
+  });
+
+  const values = (...list) => ({ tensors: list.map((one) => tf.tensor(one)), owned: list.map(() => false) });
+  const results = (read) => read().map((tensor) => tensor.array());
+
+  it('runs steps over a transport of plain bytes, and extends the graph when it has grown', async () => {
+    const [g, log, released] = [new tf.Graph(), [], []];
+    const x = g.placeholder('float32', null, { name: 'x' });
+    const y = g.square(x);
+    const backend = new RemoteBackend(transportTo(log), g, new Uint8Array(0), () => released.push(1));
+    const run = (fetch, value) =>
+      backend.run({ feeds: [x], fetches: [fetch], targets: [] }, values(value), {}, results);
+    assert.deepEqual(await run(y, [3, 4]), [[9, 16]]);
+    const z = g.neg(y);
+    assert.deepEqual(await Promise.all([run(z, 2), run(y, 5)]), [[-4], [25]]);
+    assert.deepEqual((await run(z, new Float32Array(5000).fill(2)))[0][4999], -4);
+    const callable = backend.makeCallable({ feeds: [x], fetches: [z], targets: [] }, [], {});
+    assert.deepEqual(await callable.run(values(3), {}, results), [-9]);
+    assert.equal((await backend.listDevices())[0].type, 'CPU');
+    await Promise.all([backend.close(), backend.close()]);
+    assert.deepEqual(log, [
+      'CreateSession',
+      'RunStep',
+      'ExtendSession',
+      'RunStep',
+      'RunStep',
+      'RunStep',
+      'MakeCallable',
+      'RunCallable',
+      'ListDevices',
+      'CloseSession',
+    ]);
+    assert.deepEqual(released, [1]);
+    g.dispose();
+  });
+
+  it('ends the session of the service also when that refused an extension', async () => {
+    const before = tf.memory();
+    const g = new tf.Graph();
+    const transport = transportTo([]);
+    const backend = new RemoteBackend(
+      {
+        ...transport,
+        call: (method, request, options) =>
+          transport.call(
+            method,
+            method === 'ExtendSession'
+              ? pack(master.ExtendSession.request, {
+                  ...unpack(master.ExtendSession.request, request),
+                  currentGraphVersion: 7n,
+                })
+              : request,
+            options,
+          ),
+      },
+      g,
+      new Uint8Array(0),
+      () => {},
+    );
+    const plan = { feeds: [], fetches: [g.constant(1)], targets: [] };
+    for (let i = 0; i < 2; i++)
+      await assert.rejects(backend.run(plan, values(), {}, results), {
+        code: 'ABORTED',
+        message: 'Current version is 0 but caller expected 7.',
+      });
+    await backend.close();
+    g.dispose();
+    assert.deepEqual([tf.memory().sessions, tf.memory().graphs], [before.sessions, before.graphs]);
   });
 });
 

@@ -57,8 +57,8 @@ export class StepQueue {
 
   /**
    * Runs the step when the steps before it have ended or are blocked, and returns its `answer`. A short step has
-   * ended when this returns, but many of them give the event loop a turn. `refused` is called before each slice; the step ends if it returns an error. The
-   * signal of the options ends the step, too.
+   * ended when this returns; the answer of the last of many gives the event loop a turn before. `refused` is
+   * called before each slice; the step ends if it returns an error. The signal of the options ends the step, too.
    */
   async run<T>(
     step: Step,

@@ -15,7 +15,8 @@ export class PortTransport implements Transport {
   readonly carriesBuffers = true;
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
-  private failure: TFError | undefined;
+  /** Why the service can serve nothing any more. No error, because errors keep alive who was called. */
+  private failure: string | undefined;
   private readonly watching = new AbortController();
 
   /**
@@ -34,7 +35,7 @@ export class PortTransport implements Transport {
   }
 
   call(method: string, { bytes, buffers }: Parcel, { signal }: CallOptions): Promise<Parcel> {
-    if (this.failure) return Promise.reject(this.failure);
+    if (this.failure !== undefined) return Promise.reject(this.unavailable());
     if (signal?.aborted) return Promise.reject(new CancelledError('the call was cancelled'));
     const id = ++this.lastId;
     const called = new Promise<Parcel>((resolve, reject) => {
@@ -56,16 +57,20 @@ export class PortTransport implements Transport {
 
   /** Fails all calls, now and later, with UNAVAILABLE. */
   fail(reason: string): void {
-    if (this.failure) return;
-    this.failure = new UnavailableError(`the worker of the session is gone: ${reason}. Make a new session`);
-    for (const id of [...this.pending.keys()]) this.take(id)?.reject(this.failure);
+    if (this.failure !== undefined) return;
+    this.failure = reason;
+    for (const id of [...this.pending.keys()]) this.take(id)?.reject(this.unavailable());
     this.watching.abort();
     this.port.close();
     this.ended();
   }
 
+  private unavailable(): TFError {
+    return new UnavailableError(`the worker of the session is gone: ${this.failure}. Make a new session`);
+  }
+
   private send(frame: ClientFrame, transfer: ArrayBuffer[]): void {
-    if (!this.failure) this.port.postMessage(frame, transfer);
+    if (this.failure === undefined) this.port.postMessage(frame, transfer);
   }
 
   private receive(frame: ServiceFrame): void {

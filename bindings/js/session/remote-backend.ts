@@ -36,9 +36,11 @@ const noSync = (): never => {
   );
 };
 
-/** What has to be undone when a session is closed, or collected without that. */
+/** The service's side of a session. It ends when the session is closed, or collected without that. */
 class Registration {
-  /** Fulfilled when the service knows the session, and the extensions so far; the session's handle. */
+  readonly #created: Promise<string>;
+  #version = 0n;
+  /** The session's handle, when the service knows the session and all extensions so far. */
   ready: Promise<string>;
 
   constructor(
@@ -47,24 +49,22 @@ class Registration {
     graphDef: Uint8Array,
     private readonly released: () => void,
   ) {
-    this.ready = this.create(config, graphDef);
+    this.#created = this.ready = this.#create(config, graphDef);
     this.ready.catch(() => {}); // each step reports it
   }
 
-  version = 0n;
-
-  private async create(config: Uint8Array, graphDef: Uint8Array): Promise<string> {
+  async #create(config: Uint8Array, graphDef: Uint8Array): Promise<string> {
     const created = await invoke(this.transport, master.CreateSession, { graphDef, config });
-    this.version = created.graphVersion;
+    this.#version = created.graphVersion;
     return created.sessionHandle;
   }
 
-  /** Adds nodes; later steps wait for them. */
+  /** Adds nodes; later steps wait for them, and fail if the service refuses them. */
   extend(graphDef: Uint8Array): void {
     this.ready = this.ready.then(async (sessionHandle) => {
-      const currentGraphVersion = this.version;
+      const currentGraphVersion = this.#version;
       const request = { sessionHandle, graphDef, currentGraphVersion };
-      this.version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
+      this.#version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
       return sessionHandle;
     });
     this.ready.catch(() => {}); // each step reports it
@@ -73,7 +73,7 @@ class Registration {
   /** Ends the session of the service, if there is one. */
   async close(): Promise<void> {
     try {
-      await invoke(this.transport, master.CloseSession, { sessionHandle: await this.ready });
+      await invoke(this.transport, master.CloseSession, { sessionHandle: await this.#created });
     } catch {
       // The service never knew the session, or is gone.
     } finally {

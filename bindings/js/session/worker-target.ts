@@ -13,16 +13,16 @@ class ServingWorker {
   readonly #transport: PortTransport;
   #worker: HostWorker | undefined;
   #sessions = 0;
-  ended = false;
+  #ended = false;
 
-  constructor(runtime: Runtime) {
+  constructor(private readonly runtime: Runtime) {
     const { port1, port2 } = new MessageChannel();
     this.#transport = new PortTransport(
       port1,
       (line) => runtime.log.write(line),
       () => this.#end(),
     );
-    this.#start(runtime, port2).catch((error: unknown) => this.#transport.fail((error as Error).message));
+    this.#start(port2).catch((error: unknown) => this.#transport.fail((error as Error).message));
   }
 
   open(graph: Graph, config: Uint8Array): RemoteBackend {
@@ -33,7 +33,8 @@ class ServingWorker {
   }
 
   /** Until the worker listens, calls wait in the port. */
-  async #start({ origin }: Runtime, port: MessagePort): Promise<void> {
+  async #start(port: MessagePort): Promise<void> {
+    const { origin } = this.runtime;
     const [worker] = await startWorkers(1, origin.script);
     this.#worker = worker!;
     this.#worker.onerror = (event) => {
@@ -41,24 +42,26 @@ class ServingWorker {
       this.#transport.fail(event.message || 'it failed');
     };
     const message = await serveMessage(origin, port);
-    if (this.ended) this.#worker.terminate();
+    if (this.#ended) this.#worker.terminate();
     else this.#worker.postMessage(message, [port]);
     this.#worker.unref?.();
   }
 
   #end(): void {
-    if (this.ended) return;
-    this.ended = true;
+    if (this.#ended) return;
+    this.#ended = true;
+    workers.delete(this.runtime);
     this.#worker?.terminate();
     this.#transport.fail('all of its sessions were closed');
   }
 }
 
+/** Those that have not ended. */
 const workers = new WeakMap<Runtime, ServingWorker>();
 
 /** `config` is a ConfigProto. */
 export function openInWorker(runtime: Runtime, graph: Graph, config: Uint8Array): RemoteBackend {
   let worker = workers.get(runtime);
-  if (!worker || worker.ended) workers.set(runtime, (worker = new ServingWorker(runtime)));
+  if (!worker) workers.set(runtime, (worker = new ServingWorker(runtime)));
   return worker.open(graph, config);
 }
