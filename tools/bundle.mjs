@@ -30,11 +30,12 @@ const products = {
     }));
     for (const [kind, place] of Object.entries(PACKED)) {
       builder.onResolve({ filter: new RegExp(`^${kind}:`) }, ({ path: name }) => ({
-        path: place(name.slice(kind.length + 1)),
+        path: name.slice(kind.length + 1),
         namespace: 'packed',
+        pluginData: place(name.slice(kind.length + 1)),
       }));
     }
-    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ path: file }) => ({
+    builder.onLoad({ filter: /./, namespace: 'packed' }, ({ pluginData: file }) => ({
       contents: gzipSync(readFileSync(file), { level: 9 }).toString('base64'),
       loader: 'text',
     }));
