@@ -83,3 +83,19 @@ TEST(sessions_of_the_bindings_refuse_values_of_other_shapes) {
   TF_DeleteTensor(value);
   end_steps(&s);
 }
+
+TEST(callables_and_steps_refuse_values_that_are_missing) {
+  Steps s;
+  REQUIRE(begin_steps(&s));
+  TF_Tensor *missing = NULL, *result = NULL;
+  TF_WasmStepOptions options = {0};
+  TF_WasmCallable *callable = TF_WasmMakeCallable(s.session, &s.x, 1, &s.y, 1, NULL, 0, NULL, 0, s.f.status);
+  REQUIRE(callable);
+  CHECK(!TF_WasmStartCall(callable, &options, &missing, 1, &result, 1, s.f.status));
+  CHECK_TF_ERROR(s.f.status, TF_INVALID_ARGUMENT, "The value of input 0 is null");
+  CHECK(!TF_WasmStartStep(s.session, &options, &s.x, &missing, 1, &s.y, &result, 1, NULL, 0, s.f.status));
+  CHECK_TF_ERROR(s.f.status, TF_INVALID_ARGUMENT, "The value of input 0 is null");
+  CHECK(!result);
+  TF_WasmReleaseCallable(callable);
+  end_steps(&s);
+}

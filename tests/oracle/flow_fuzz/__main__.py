@@ -32,6 +32,7 @@ def main():
     for kind in options.kind or ['sound', 'broken']:
         for seed in range(options.first, options.first + options.count):
             cases.append(oracle.case(kind, seed))
+    oracle.end()
     if options.store:
         STORED.write_bytes(b''.join(cases))
         return 0

@@ -10,8 +10,8 @@ def _answer(pipe):
     os.environ['CUDA_VISIBLE_DEVICES'] = '-1'
     import environment  # noqa: F401
     import answers
-    while True:
-        for case in answers.cases(*pipe.recv()):
+    while (seed := pipe.recv()) is not None:
+        for case in answers.cases(*seed):
             pipe.send(case)
         pipe.send(None)
 
@@ -45,3 +45,8 @@ class OracleProcess:
         self.process.kill()
         self.process = None
         return last
+
+    def end(self):
+        if self.process:
+            self.pipe.send(None)
+            self.process.join()
