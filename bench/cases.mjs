@@ -10,6 +10,7 @@ import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from '.
 import { familyCases } from './families.mjs';
 import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
+import { loopCases } from './loops.mjs';
 import { modelCases } from './models.mjs';
 import { randomCases } from './random.mjs';
 
@@ -221,6 +222,7 @@ export function makeCases(digits) {
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
     ...callCases,
+    ...loopCases,
     ...convCases,
     ...modelCases,
     ...familyCases,

@@ -179,7 +179,7 @@ static bool has_outputs(const KernelContext *context) {
   return !context->paused && !(context->transfer && context->transfer->dead);
 }
 
-bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
+static void set_context(const OpKernel *kernel, KernelContext *context) {
   context->state = kernel->state;
   context->data = kernel->data;
   context->output_types = kernel->output_types;
@@ -187,6 +187,10 @@ bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *statu
   context->num_outputs = kernel->num_outputs;
   context->node_name = kernel->node->name;
   context->op_name = kernel->op->def->name;
+}
+
+bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
+  if (context->state != kernel->state) set_context(kernel, context); /* every kernel has its own state */
   if (kernel->compute(context, status) && (!has_outputs(context) || check_outputs(kernel, context, status)))
     return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);

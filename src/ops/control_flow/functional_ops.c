@@ -48,9 +48,12 @@ bool output_shapes_attr(InferenceContext *c, Status *status) {
 /* --- ToBool --- */
 
 static bool to_bool_kernel(KernelContext *context, Status *status) {
+  const Tensor *value = context->inputs[0];
   Tensor *out;
   bool truth = false;
-  TRY(tensor_to_bool(context->inputs[0], &truth, status));
+  if (value->dtype == DT_BOOL && tensor_is_scalar(value))
+    return kernel_set_output(context, 0, value, NULL, status);
+  TRY(tensor_to_bool(value, &truth, status));
   TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &out, status));
   *tensor_bool(out) = truth;
   return true;

@@ -1,5 +1,6 @@
 /* The same graphs in sessions with and without the optimizer: nodes that one inlines, folds and merges run
  * unchanged in the other, and the results are identical. */
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/session_fixture.h"
@@ -205,4 +206,92 @@ TEST(training_gives_the_same_without_the_optimizer) {
   }
   CHECK_CONTEXT("%s", "");
   end_pair(&p);
+}
+
+/* --- loops and branches, which the optimizer turns into Switch, Merge and Enter --- */
+
+/* Divides 12 by 3, 2, 1 and 0 in the rounds of a loop, in a branch, in a function. */
+static const char kMore[] =
+    "More(i:int32, n:int32, q:int32) -> (b:bool) {\n  b = Less[T=int32](i, n)\n  return b = b:z:0\n}\n";
+static const char kSafe[] = "Safe(x:int32) -> (y:int32) {\n  y = Neg[T=int32](x)\n  return y = y:y:0\n}\n";
+static const char kDivide[] =
+    "Divide(x:int32) -> (y:int32) {\n  twelve = Const[dtype=int32, value=12]()\n"
+    "  quotient = FloorDiv[T=int32](twelve:output:0, x)\n  return y = quotient:z:0\n}\n";
+static const char kTurn[] =
+    "Turn(i:int32, n:int32, q:int32) -> (j:int32, n2:int32, q2:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n  three = Const[dtype=int32, value=3]()\n"
+    "  j = Add[T=int32](i, one:output:0)\n  d = Sub[T=int32](three:output:0, i)\n"
+    "  c = GreaterEqual[T=int32](n, one:output:0)\n"
+    "  branch = If[Tcond=bool, Tin={int32}, Tout={int32}, then_branch=Divide, else_branch=Safe](c:z:0, "
+    "d:z:0)\n"
+    "  sum = Add[T=int32](q, branch:output:0)\n  return j = j:z:0, n2 = n, q2 = sum:z:0\n}\n";
+static const char kTotal[] =
+    "Total(n:int32) -> (q:int32) {\n  zero = Const[dtype=int32, value=0]()\n"
+    "  loop = While[T={int32, int32, int32}, cond=More, body=Turn](zero:output:0, n, zero:output:0)\n"
+    "  return q = loop:output:2\n}\n";
+
+static bool total_of(Fixture *f, NodeOutput total, int32_t *value) {
+  Tensor result = {0};
+  bool ok = session_run(f->session, NULL, NULL, 0, &total, &result, 1, NULL, 0, &f->status);
+  if (ok) *value = *tensor_i32(&result);
+  tensor_clear(&result);
+  return ok;
+}
+
+TEST(errors_in_loops_and_branches_read_the_same_without_the_optimizer) {
+  Pair p;
+  REQUIRE(begin_pair(&p, kMore));
+  Graph *graph = p.plain.graph;
+  REQUIRE(define(graph, kSafe) && define(graph, kDivide) && define(graph, kTurn) && define(graph, kTotal));
+  Fixture *both[] = {&p.optimized, &p.plain};
+  Attr three[] = {{"dtype", "type: DT_INT32"},
+                  {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 3 }"}};
+  Attr four[] = {{"dtype", "type: DT_INT32"},
+                 {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 4 }"}};
+  NodeOutput n3 = out(add_node(graph, "Const", "three", NULL, 0, three, 2));
+  NodeOutput n4 = out(add_node(graph, "Const", "four", NULL, 0, four, 2));
+  NodeOutput good = out(add_node(graph, "Total", "good", &n3, 1, NULL, 0));
+  NodeOutput bad = out(add_node(graph, "Total", "bad", &n4, 1, NULL, 0));
+  for (int i = 0; i < 2; i++) {
+    int32_t total = 0;
+    CHECK_CONTEXT("%s", i == 0 ? "optimized" : "plain");
+    CHECK_OK(total_of(both[i], good, &total), both[i]->status);
+    CHECK_INT_EQ(total, 4 + 6 + 12);
+    CHECK_ERROR(total_of(both[i], bad, &total), both[i]->status, CODE_INVALID_ARGUMENT,
+                "Integer division by zero\n\t [[{{node quotient}}]]\n\t [[branch]]\n\t [[loop]]\n\t [[bad]]");
+    status_init(&both[i]->status);
+  }
+  CHECK_CONTEXT("%s", "");
+  end_pair(&p);
+}
+
+static const char kCounting[] =
+    "Step(i:int32, n:int32, q:int32) -> (j:int32, n2:int32, q2:int32) {\n"
+    "  one = Const[dtype=int32, value=1]()\n  j = Add[T=int32](i, one:output:0)\n"
+    "  sum = Sub[T=int32](q, one:output:0)\n  return j = j:z:0, n2 = n, q2 = sum:z:0\n}\n"
+    "Count(n:int32) -> (i:int32) {\n  zero = ZerosLike[T=int32](n)\n"
+    "  loop = While[T={int32, int32, int32}, cond=More, body=Step](zero:y:0, n, zero:y:0)\n"
+    "  return i = loop:output:0\n}\n";
+
+/* The bytes that a session holds after a step, with the buffers that it keeps for the next one. */
+static bool live_after(int rounds, int64_t *bytes) {
+  Fixture f;
+  char text[100];
+  int32_t counted = 0;
+  bool ok = begin(&f) && define(f.graph, kMore) && define(f.graph, kCounting);
+  snprintf(text, sizeof text, "tensor { dtype: DT_INT32 tensor_shape { } int_val: %d }", rounds);
+  Attr value[] = {{"dtype", "type: DT_INT32"}, {"value", text}};
+  if (ok) {
+    NodeOutput n = out(add_node(f.graph, "Const", "n", NULL, 0, value, 2));
+    NodeOutput last = out(add_node(f.graph, "Count", "count", &n, 1, NULL, 0));
+    ok = CHECK_OK(total_of(&f, last, &counted), f.status) && CHECK_INT_EQ(counted, rounds);
+    *bytes = mem_live_bytes();
+  }
+  end(&f);
+  return ok;
+}
+
+TEST(the_memory_of_a_loop_does_not_grow_with_its_rounds) {
+  int64_t few = 0, many = 1;
+  if (live_after(3, &few) && live_after(30000, &many)) CHECK_INT_EQ(many, few);
 }
