@@ -284,10 +284,7 @@ function unrolledLoss(tfjs, input, kernel, bias) {
   for (const x of tfjs.unstack(input)) {
     const gates = tfjs.add(tfjs.matMul(tfjs.concat([x, h], 1), kernel), bias);
     const [i, j, f, o] = tfjs.split(gates, 4, 1);
-    c = tfjs.add(
-      tfjs.mul(c, tfjs.sigmoid(tfjs.add(f, 1))),
-      tfjs.mul(tfjs.sigmoid(i), tfjs.tanh(j)),
-    );
+    c = tfjs.add(tfjs.mul(c, tfjs.sigmoid(tfjs.add(f, 1))), tfjs.mul(tfjs.sigmoid(i), tfjs.tanh(j)));
     h = tfjs.mul(tfjs.tanh(c), tfjs.sigmoid(o));
     outputs.push(h);
   }
@@ -317,12 +314,7 @@ export const loopCases = [
     'forward',
     (_graph, y) => y,
     async (tfjs) =>
-      peerModel(
-        tfjs,
-        modelOf(lstmNodes(), LSTM, 'x'),
-        { x: tfjs.tensor(INPUT, [STEPS, BATCH, UNITS]) },
-        'y',
-      ),
+      peerModel(tfjs, modelOf(lstmNodes(), LSTM, 'x'), { x: tfjs.tensor(INPUT, [STEPS, BATCH, UNITS]) }, 'y'),
   ),
   lstm(
     'gradient by the kernel',
