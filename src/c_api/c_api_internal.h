@@ -102,6 +102,9 @@ MUST_CHECK bool begin_callable_step(SessionCallable *callable, const SessionRunO
 /* Frees the step unless it returns RUN_WAITING. `noutputs` is the same as when the step began. */
 RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **output_values, int noutputs,
                               Status *status);
+/* A serialised RunMetadata. `trace` may be NULL. */
+MUST_CHECK bool fill_buffer_with_run_metadata(StepTrace *trace, GraphDef **graphs, int num_graphs,
+                                              TF_Buffer *buffer, Status *status);
 /* A TF_Tensor that shares the memory of `tensor`; NULL when out of memory. */
 TF_Tensor *share_tensor(const Tensor *tensor, Status *status);
 /* Discards an operation under construction; NULL is fine. */

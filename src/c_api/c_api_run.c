@@ -117,23 +117,63 @@ RunState advance_session_step(SessionStep *step, int64_t slice_ms, TF_Tensor **o
   return state;
 }
 
-static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, Status *status) {
-  Arena *arena = arena_new();
+/* What a step with options reports besides its results. */
+typedef struct StepReport {
+  Arena *arena;
+  StepTrace *trace; /* NULL: not traced */
+  GraphDef **graphs;
+  int num_graphs;
+} StepReport;
+
+static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, StepReport *report,
+                             Status *status) {
   void *message;
-  bool ok = parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", arena,
-                        &message, status);
-  if (ok) options->timeout_ms = ((const Tensorflow__RunOptions *)message)->timeout_in_ms;
-  arena_free(arena);
-  return ok;
+  TRY(parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", report->arena,
+                  &message, status));
+  const Tensorflow__RunOptions *given = message;
+  options->timeout_ms = given->timeout_in_ms;
+  options->inter_op_thread_pool = given->inter_op_thread_pool;
+  options->output_partition_graphs = given->output_partition_graphs;
+  if (given->trace_level > TENSORFLOW__RUN_OPTIONS__TRACE_LEVEL__NO_TRACE) {
+    options->trace = report->trace = step_trace_new();
+    if (!report->trace) return status_oom(status, "a trace");
+  }
+  return true;
 }
 
-/* An empty RunMetadata, because no tracing was requested. A step's own error takes precedence. */
-static void give_metadata(TF_Buffer *metadata, Status *status) {
+bool fill_buffer_with_run_metadata(StepTrace *trace, GraphDef **graphs, int num_graphs, TF_Buffer *buffer,
+                                   Status *status) {
+  RunMetadata metadata = TENSORFLOW__RUN_METADATA__INIT;
+  const StepStats *stats = NULL;
+  if (trace) TRY(step_trace_stats(trace, &stats, status));
+  metadata.step_stats = (StepStats *)stats;
+  metadata.partition_graphs = graphs;
+  metadata.n_partition_graphs = (size_t)num_graphs;
+  return fill_buffer_with_message(&metadata, buffer, status);
+}
+
+/* A step's own error takes precedence. A step that failed reports no graphs. */
+static void give_metadata(const StepReport *report, TF_Buffer *metadata, Status *status) {
   Status failure;
-  StrBuf empty = {0};
   status_init(&failure);
-  strbuf_append(&empty, "");
-  if (!fill_buffer(&empty, metadata, &failure) && status->code == CODE_OK) *status = failure;
+  if (!fill_buffer_with_run_metadata(report->trace, report->graphs, report->num_graphs, metadata, &failure) &&
+      status->code == CODE_OK)
+    *status = failure;
+}
+
+static bool run_step(TF_Session *session, const SessionRunOptions *options, const TF_Output *inputs,
+                     TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
+                     TF_Tensor **output_values, int noutputs, const TF_Operation *const *target_opers,
+                     int ntargets, StepReport *report, Status *status) {
+  SessionStep *step;
+  TRY(begin_session_step(session, options, inputs, input_values, ninputs, outputs, noutputs, target_opers,
+                         ntargets, &step, status));
+  if (options->output_partition_graphs &&
+      !session_step_graphs(step, report->arena, &report->graphs, &report->num_graphs, status)) {
+    session_abandon(step);
+    return false;
+  }
+  return advance_session_step(step, TO_THE_END, output_values, noutputs, status) == RUN_DONE;
 }
 
 void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_Output *inputs,
@@ -147,12 +187,20 @@ void TF_SessionRun(TF_Session *session, const TF_Buffer *run_options, const TF_O
     return;
   }
   SessionRunOptions options = {0};
-  if (run_options && !read_run_options(run_options, &options, &status->status)) return;
-  SessionStep *step;
-  reported(begin_session_step(session, &options, inputs, input_values, ninputs, outputs, noutputs,
-                              target_opers, ntargets, &step, &status->status) &&
-           advance_session_step(step, TO_THE_END, output_values, noutputs, &status->status) == RUN_DONE);
-  if (run_metadata) give_metadata(run_metadata, &status->status);
+  StepReport report = {0};
+  bool ok = true;
+  if (run_options || run_metadata) {
+    report.arena = arena_new();
+    ok = report.arena || status_oom(&status->status, "a step's options");
+  }
+  if (ok && run_options) ok = read_run_options(run_options, &options, &report, &status->status);
+  if (ok) {
+    reported(run_step(session, &options, inputs, input_values, ninputs, outputs, output_values, noutputs,
+                      target_opers, ntargets, &report, &status->status));
+    if (run_metadata) give_metadata(&report, run_metadata, &status->status);
+  }
+  step_trace_free(report.trace);
+  arena_free(report.arena);
 }
 
 /* ---- partial runs ---- */

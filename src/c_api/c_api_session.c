@@ -12,12 +12,16 @@ struct TF_SessionOptions {
   int cpus;        /* how many devices; 1 unless device_count says otherwise */
   bool soft_placement, log_placement;
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
-  bool failed;      /* out of memory while options were set; TF_NewSession reports it */
+  SessionConfig config;
+  char *executor_type; /* NULL: none given; else the memory of config.executor_type */
+  bool failed;         /* out of memory while options were set; TF_NewSession reports it */
 };
 
 TF_SessionOptions *TF_NewSessionOptions(void) {
   TF_SessionOptions *options = mem_calloc(1, sizeof *options);
-  if (options) options->cpus = 1;
+  if (!options) return NULL;
+  options->cpus = 1;
+  options->config = (SessionConfig){.num_thread_pools = 1, .executor_type = ""};
   return options;
 }
 
@@ -36,6 +40,21 @@ static int count_cpus(const ConfigProto *config) {
   return count;
 }
 
+static bool read_experimental(const ConfigProto *config, TF_SessionOptions *options, Status *status) {
+  const Tensorflow__ConfigProto__Experimental *experimental = config->experimental;
+  size_t pools = config->n_session_inter_op_thread_pool;
+  options->config = (SessionConfig){.num_thread_pools = pools > 0 ? (int)pools : 1, .executor_type = ""};
+  if (!experimental) return true;
+  options->config.static_graph =
+      experimental->optimize_for_static_graph && !experimental->disable_optimize_for_static_graph;
+  options->config.no_partition_graphs = experimental->disable_output_partition_graphs;
+  mem_free(options->executor_type);
+  options->executor_type = mem_strdup(experimental->executor_type, strlen(experimental->executor_type));
+  if (!options->executor_type) return status_oom(status, "session options");
+  options->config.executor_type = options->executor_type;
+  return true;
+}
+
 void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_len, TF_Status *status) {
   start_status(status);
   Arena *arena = arena_new();
@@ -51,6 +70,7 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
     options->threads = config->intra_op_parallelism_threads;
     options->unoptimized = graph && graph->optimizer_options &&
                            graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
+    reported(read_experimental(config, options, &status->status));
   }
   arena_free(arena);
 }
@@ -58,6 +78,7 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
 void TF_DeleteSessionOptions(TF_SessionOptions *options) {
   if (!options) return;
   mem_free(options->target);
+  mem_free(options->executor_type);
   mem_free(options);
 }
 
@@ -91,6 +112,10 @@ static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionO
     session_optimize(session->session, !options->unoptimized);
     session_set_timeout(session->session, options->timeout);
     if (options->threads > 0) thread_pool_set_default_size(options->threads);
+    if (!session_configure(session->session, &options->config, status)) {
+      session_free(session->session);
+      return false;
+    }
   }
   session_place(session->session, &placer);
   session->graph = graph;
@@ -127,6 +152,6 @@ void TF_DeleteSession(TF_Session *session, TF_Status *status) {
 }
 
 void TF_ExtendSession(TF_Session *session, TF_Status *status) {
-  (void)session;
   start_status(status);
+  reported(session_update(session->session, &status->status));
 }

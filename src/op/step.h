@@ -24,6 +24,8 @@ typedef enum RunState {
   RUN_DONE
 } RunState;
 
+typedef struct StepTrace StepTrace; /* runtime/step_trace.h */
+
 typedef struct Step {
   int64_t id;                   /* unique in the process, at least 1 */
   const atomic_bool *cancelled; /* set by another thread; NULL: cannot be cancelled */
@@ -32,6 +34,7 @@ typedef struct Step {
   int64_t checked;              /* when the clock was last read; 0: not yet */
   int32_t countdown, interval;  /* checkpoints until the next reading, and between the last two */
   bool blocked;                 /* a paused step waits for another step or thread, and not for its slice */
+  StepTrace *trace;             /* records the step; NULL: nothing is recorded */
 } Step;
 
 /* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */

@@ -84,6 +84,7 @@ static bool write_handle(PartialRun *run, Status *status) {
 
 static bool set_up(PartialRun *run, const StepSignature *signature, Status *status) {
   Session *session = run->session;
+  TRY(session_take_graph(session, status));
   TRY(step_signature_copy(signature, run->arena, &run->setup, status));
   run->setup.any_shapes = true;
   run->fed = arena_calloc(run->arena, signature->num_feeds, sizeof *run->fed);

@@ -103,11 +103,13 @@ static bool read_constants(Compiler *c, Status *status) {
   for (int64_t i = 0; i < schedule->num_items; i++)
     count += schedule->items[i].node && compiler_has_role(c, schedule->items[i].node, CONSTANT);
   program->constants = arena_calloc(program->arena, count, sizeof *program->constants);
-  if (!program->constants) return oom(status);
+  program->constant_nodes = arena_calloc(program->arena, count, sizeof *program->constant_nodes);
+  if (!program->constants || !program->constant_nodes) return oom(status);
   for (int64_t i = 0; i < schedule->num_items; i++) {
     const Node *node = schedule->items[i].node;
     if (!node || !compiler_has_role(c, node, CONSTANT)) continue;
     c->places[node->id] = (Slot)~program->num_constants;
+    program->constant_nodes[program->num_constants] = node;
     Tensor *value = &program->constants[program->num_constants++];
     if (!read_const(c, node, value, status)) return node_attach(node->name, status);
   }
@@ -222,6 +224,7 @@ static bool place_inputs(Compiler *c, const Node *node, int32_t event, ProgramSt
 static bool make_step(Compiler *c, const Node *node, const CallSite *site, int32_t event, Status *status) {
   ProgramStep *step = &c->program->steps[c->events[event].step];
   const Tensor **constants = arena_alloc(c->scratch, node->num_inputs * (int64_t)sizeof *constants);
+  step->node = node;
   step->callers = site ? arena_strdup(c->program->arena, site->callers) : NULL;
   if (!constants || (site && !step->callers)) return oom(status);
   TRY(place_inputs(c, node, event, step, constants, status));

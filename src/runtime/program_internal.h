@@ -21,6 +21,7 @@ typedef struct ReferenceRead {
 /* One kernel with its slots. */
 typedef struct ProgramStep {
   const OpKernel *kernel;
+  const Node *node;    /* of the body */
   const char *callers; /* for an inlined node: see CallSite; else NULL */
   const Slot *inputs;
   Slot first_output;    /* the outputs have consecutive slots */
@@ -106,6 +107,7 @@ struct Program {
   int32_t num_guards; /* at least 1 */
   int64_t num_inputs; /* of all steps */
   Tensor *constants;
+  const Node **constant_nodes; /* per constant */
   int64_t num_constants;
   int num_args, num_results;
   const bool *reads_arg;          /* per argument: whether it has readers. Arguments have the first slots */
@@ -123,6 +125,7 @@ enum { NOT_BEGUN = -1 };
 typedef struct RunStep {
   const ProgramStep *step;
   KernelContext context;
+  int64_t started; /* of a traced step: when the kernel began; nanoseconds */
 } RunStep;
 
 struct ProgramRun {
@@ -147,6 +150,15 @@ RunState program_do_transfer(ProgramRun *run, const Instruction *instruction, St
 void program_enter_loop(ProgramRun *run, int32_t loop);
 /* Runs the steps from the position on that belong to the instruction. (program_run.c) */
 RunState program_run_steps(ProgramRun *run, const Instruction *instruction, Step *step, Status *status);
+
+/* For steps with a trace (program_trace.c). The first records the constants and arguments of a run that
+ * begins, the second a kernel that `run_kernel` runs, the third the results of a run. */
+typedef bool RunKernel(const ProgramRun *run, RunStep *at, Status *status);
+void program_trace_begin(const ProgramRun *run, StepTrace *trace);
+MUST_CHECK bool program_trace_kernel(const ProgramRun *run, RunStep *at, RunKernel *run_kernel,
+                                     Status *status);
+void program_trace_results(const ProgramRun *run, StepTrace *trace);
+
 /* The value in the slot. */
 static inline Tensor *program_value(const ProgramRun *run, Slot slot) {
   return slot_is_constant(slot) ? &run->program->constants[~slot] : &run->values[slot];

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "device/device.h"
 #include "runtime/program.h"
 #include "runtime/program_internal.h"
 
@@ -13,6 +14,20 @@ void program_free(Program *program) {
 }
 
 int64_t program_num_steps(const Program *program) { return program->num_steps; }
+
+bool program_to_def(const Program *program, Arena *arena, GraphDef **def, Status *status) {
+  const Graph *graph = program->body->graph;
+  TRY(graph_to_def(graph, arena, def, status));
+  for (size_t i = 0; i < (*def)->n_node; i++) {
+    NodeDef *node = proto_new(kNodeDef, arena); /* the exported one may belong to the graph */
+    if (!node) return status_oom(status, "a GraphDef");
+    *node = *(*def)->node[i];
+    const Node *source = graph_find_node(graph, node->name);
+    if (!node_assigned_device(source)[0]) node->device = (char *)DEFAULT_DEVICE_NAME;
+    (*def)->node[i] = node;
+  }
+  return true;
+}
 
 /* --- runs --- */
 
@@ -116,7 +131,9 @@ static bool run_kernel(const ProgramRun *run, RunStep *at, Status *status) {
 /* Runs one kernel, from its beginning or from the point where it paused. */
 static RunState run_step(const ProgramRun *run, RunStep *at, Status *status) {
   const ProgramStep *step = at->step;
-  if (!run_kernel(run, at, status)) return RUN_FAILED;
+  bool ok = at->context.step->trace ? program_trace_kernel(run, at, run_kernel, status)
+                                    : run_kernel(run, at, status);
+  if (!ok) return RUN_FAILED;
   if (at->context.paused) return RUN_WAITING;
   for (int k = 0; k < step->num_expiring; k++) tensor_clear(&run->values[step->expiring[k]]);
   return RUN_DONE;
@@ -164,12 +181,15 @@ static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *st
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
+  if (step->trace && run->instruction == 0 && run->position == NOT_BEGUN)
+    program_trace_begin(run, step->trace);
   RunState state = run_code(run, step, status);
   if (state == RUN_WAITING) return state;
   int num_results = run->program->num_results;
   bool ok = state == RUN_DONE;
   for (int i = 0; ok && i < num_results; i++) ok = give_result(run, i, &results[i], status);
   for (int i = 0; !ok && i < num_results; i++) tensor_clear(&results[i]);
+  if (ok && step->trace) program_trace_results(run, step->trace);
   return_run(run);
   return ok ? RUN_DONE : RUN_FAILED;
 }

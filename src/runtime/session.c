@@ -12,6 +12,7 @@ Session *session_new(Graph *graph, Status *status) {
     return NULL;
   }
   session->graph = graph;
+  session->config = (SessionConfig){.num_thread_pools = 1, .executor_type = ""};
   if (!mutex_init_checked(&session->mutex)) {
     mem_free(session);
     status_oom(status, "a session");
@@ -38,6 +39,36 @@ void session_place(Session *session, const PlacerOptions *options) {
 }
 
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
+
+bool session_configure(Session *session, const SessionConfig *config, Status *status) {
+  char *type = mem_strdup(config->executor_type, strlen(config->executor_type));
+  if (!type) return status_oom(status, "a session");
+  mem_free(session->executor_type);
+  session->executor_type = type;
+  session->config = *config;
+  session->config.executor_type = type;
+  return true;
+}
+
+/* --- the graph --- */
+
+bool session_extend(Session *session, Status *status) {
+  if (session->config.static_graph && session->num_node_ids > 0)
+    return status_set(status, CODE_FAILED_PRECONDITION,
+                      "Extending the graph is not supported when `optimize_for_static_graph` is true.");
+  session->num_node_ids = graph_num_node_ids(session->graph);
+  return true;
+}
+
+bool session_take_graph(Session *session, Status *status) {
+  const char *type = session->config.executor_type;
+  if (session->num_node_ids != graph_num_node_ids(session->graph)) TRY(session_extend(session, status));
+  if (!type[0] || strcmp(type, "DEFAULT") == 0 || strcmp(type, "SINGLE_THREADED_EXECUTOR") == 0) return true;
+  return status_set(status, CODE_NOT_FOUND,
+                    "No executor factory registered for the given executor type: %s Registered factories are "
+                    "{DEFAULT, , SINGLE_THREADED_EXECUTOR}.",
+                    type);
+}
 
 void session_finalize(Session *session) {
   if (!mutex_lock_unless_held(&session->mutex)) return;
@@ -138,6 +169,7 @@ void session_free(Session *session) {
   free_steps(session->under_way);
   free_steps(session->idle);
   mutex_destroy(&session->mutex);
+  mem_free(session->executor_type);
   mem_free(session);
 }
 
@@ -211,6 +243,19 @@ bool session_lock(Session *session, Status *status) {
   return status_set(status, CODE_CANCELLED, "Session has been closed.");
 }
 
+bool session_update(Session *session, Status *status) {
+  graph_lock(session->graph);
+  bool grown = session->num_node_ids != graph_num_node_ids(session->graph);
+  graph_unlock(session->graph);
+  if (!grown) return true;
+  TRY(session_lock(session, status));
+  graph_lock(session->graph);
+  bool ok = session_take_graph(session, status);
+  graph_unlock(session->graph);
+  session_unlock(session);
+  return ok;
+}
+
 static bool begin_run(Session *session, StepCache *cache, const PreparedStep *prepared,
                       const Tensor *const *feed_values, SessionStep *step, Status *status) {
   for (int i = 0; i < prepared->num_feeds; i++)
@@ -227,9 +272,21 @@ static bool begin_run(Session *session, StepCache *cache, const PreparedStep *pr
   return false;
 }
 
+static bool check_options(const Session *session, const SessionRunOptions *options, Status *status) {
+  if (!options) return true;
+  if (options->output_partition_graphs && session->config.no_partition_graphs)
+    return status_invalid(status,
+                          "RunOptions.output_partition_graphs() is not supported when "
+                          "disable_output_partition_graphs is true.");
+  int pool = options->inter_op_thread_pool;
+  if (pool >= -1 && pool < session->config.num_thread_pools) return true;
+  return status_invalid(status, "Invalid inter_op_thread_pool: %d", pool);
+}
+
 bool session_begin_prepared(Session *session, StepCache *cache, const PreparedStep *prepared,
                             const SessionRunOptions *options, const Tensor *const *feed_values,
                             SessionStep **step, Status *status) {
+  TRY(check_options(session, options, status));
   TRY(take_step(session, prepared->num_fetches, step, status));
   (*step)->prepared = prepared;
   (*step)->partial_run = NULL;
@@ -239,6 +296,7 @@ bool session_begin_prepared(Session *session, StepCache *cache, const PreparedSt
   }
   int64_t timeout = options && options->timeout_ms > 0 ? options->timeout_ms : session->timeout_ms;
   step_begin(&(*step)->step, timeout, &session->closing);
+  (*step)->step.trace = options ? options->trace : NULL;
   return true;
 }
 
@@ -248,13 +306,21 @@ bool session_begin(Session *session, const SessionRunOptions *options, const Ste
   StepSignature asked = *signature;
   TRY(session_lock(session, status));
   graph_lock(session->graph);
-  bool ok = step_signature_check(&asked, session->graph, status);
+  bool ok = session_take_graph(session, status) && step_signature_check(&asked, session->graph, status);
   if (ok) asked.any_shapes = session_accepts_other_shapes(session, asked.feeds, asked.num_feeds, feed_values);
   ok = ok && step_cache_prepare(session->cache, &asked, &prepared, status) &&
        session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
   session_unlock(session);
   return ok;
+}
+
+bool session_step_graphs(const SessionStep *step, Arena *arena, GraphDef ***graphs, int *count,
+                         Status *status) {
+  *count = 1;
+  *graphs = arena_alloc(arena, sizeof **graphs);
+  if (!*graphs) return status_oom(status, "a GraphDef");
+  return program_to_def(program_in_use(step->program), arena, *graphs, status);
 }
 
 static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status) {

@@ -14,6 +14,7 @@
 #include "op/step.h"
 #include "placement/placer.h"
 #include "runtime/client_graph.h"
+#include "runtime/step_trace.h"
 
 typedef struct Session Session;
 
@@ -28,6 +29,20 @@ void session_require_shapes(Session *session, bool required);
 /* The devices that nodes are placed on; borrowed, and immutable. Without them the devices that nodes ask for
  * are ignored. Set it before the first run. */
 void session_place(Session *session, const PlacerOptions *options);
+/* What a ConfigProto says besides. Set it before the first run. */
+typedef struct SessionConfig {
+  int num_thread_pools;      /* that steps may ask for, at least 1; they all run on the same threads */
+  bool static_graph;         /* nodes that are added after the first request are refused */
+  bool no_partition_graphs;  /* steps that ask for their graphs are refused */
+  const char *executor_type; /* "", "DEFAULT" or "SINGLE_THREADED_EXECUTOR"; with others nothing runs */
+} SessionConfig;
+/* The texts are copied. */
+MUST_CHECK bool session_configure(Session *session, const SessionConfig *config, Status *status);
+/* Takes in nodes that were added to the graph. Requests call it when there are some. FAILED_PRECONDITION for
+ * a static graph, unless this is the first call. */
+MUST_CHECK bool session_extend(Session *session, Status *status);
+/* Calls session_extend now if the graph has grown. CANCELLED when the session is closed. */
+MUST_CHECK bool session_update(Session *session, Status *status);
 /* Abandons the steps that are under way. NULL is fine. */
 void session_free(Session *session);
 /* The default deadline of steps, in milliseconds; 0: none. Set it before the first run. */
@@ -49,7 +64,10 @@ MUST_CHECK bool session_run(Session *session, const NodeOutput *feeds, const Ten
 /* --- steps that pause --- */
 
 typedef struct SessionRunOptions {
-  int64_t timeout_ms; /* a longer step ends with DEADLINE_EXCEEDED; 0: the session's timeout */
+  int64_t timeout_ms;           /* a longer step ends with DEADLINE_EXCEEDED; 0: the session's timeout */
+  int32_t inter_op_thread_pool; /* -1 (the calling thread) or one of the session's; else INVALID_ARGUMENT */
+  bool output_partition_graphs; /* session_step_graphs will be called; INVALID_ARGUMENT if that is disabled */
+  StepTrace *trace;             /* records the step, which it outlives; NULL: nothing is recorded */
 } SessionRunOptions;
 
 /* A step that has begun and has not ended. A session may have several of them. A call of session_advance
@@ -70,6 +88,9 @@ MUST_CHECK bool session_finish(SessionStep *step, Tensor *fetch_values, Status *
 /* Whether a paused step is blocked (op/step.h): unless another step or thread acts, advancing it runs
  * nothing. With a slice of 0, session_advance pauses a blocked step, too. */
 bool session_step_is_blocked(const SessionStep *step);
+/* The graphs that the step runs, one for each device, as GraphDefs in `arena`. All nodes have a device. */
+MUST_CHECK bool session_step_graphs(const SessionStep *step, Arena *arena, GraphDef ***graphs, int *count,
+                                    Status *status);
 /* Ends a step and drops its values. Variables keep what the step assigned to them. NULL is fine. */
 void session_abandon(SessionStep *step);
 

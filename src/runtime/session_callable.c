@@ -43,7 +43,7 @@ bool session_make_callable(Session *session, const StepSignature *signature, Ses
   bool ok = session_lock(session, status);
   if (ok) {
     graph_lock(session->graph);
-    ok = step_signature_check(signature, session->graph, status) &&
+    ok = session_take_graph(session, status) && step_signature_check(signature, session->graph, status) &&
          prepare_call(*callable, false, &prepared, status);
     graph_unlock(session->graph);
     session_unlock(session);
@@ -64,7 +64,7 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
   TRY(session_lock(session, status));
   graph_lock(session->graph);
   bool ok =
-      step_signature_check(signature, session->graph, status) &&
+      session_take_graph(session, status) && step_signature_check(signature, session->graph, status) &&
       prepare_call(callable, session_accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
                    &prepared, status) &&
       session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);

@@ -15,6 +15,9 @@ struct Session {
   Mutex mutex; /* error-checking: a registered kernel may try to run or close the session that runs it */
   bool closed;
   bool require_shapes;
+  SessionConfig config;
+  char *executor_type;  /* the memory of config.executor_type */
+  int64_t num_node_ids; /* of the graph, at the last request; 0: there was none */
   BufferPool *pool;
   SessionDevices *devices;
   PlacedGraph placed;
@@ -46,6 +49,10 @@ MUST_CHECK bool session_lock(Session *session, Status *status);
 void session_unlock(Session *session);
 
 /* The caller of the following functions has locked the session and its graph. */
+
+/* Each request begins with this: calls session_extend when the graph has grown, and checks the executor type.
+ */
+MUST_CHECK bool session_take_graph(Session *session, Status *status);
 
 /* Whether a value's shape is incompatible with the inferred one, and the session accepts such values. */
 bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,

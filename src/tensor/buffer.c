@@ -30,8 +30,18 @@ static atomic_int live_buffers;
 
 int buffer_live_count(void) { return atomic_load_explicit(&live_buffers, memory_order_relaxed); }
 
+static _Thread_local BufferObserver *thread_observer;
+
+BufferObserver *buffer_observe(BufferObserver *observer) {
+  BufferObserver *before = thread_observer;
+  thread_observer = observer;
+  return before;
+}
+
 static Buffer *counted(Buffer *buffer) {
-  if (buffer) atomic_fetch_add_explicit(&live_buffers, 1, memory_order_relaxed);
+  if (!buffer) return NULL;
+  atomic_fetch_add_explicit(&live_buffers, 1, memory_order_relaxed);
+  if (thread_observer) thread_observer->note(thread_observer, buffer, false);
   return buffer;
 }
 
@@ -135,6 +145,7 @@ static void give_back(Buffer *buffer) {
 
 void buffer_free(Buffer *buffer) {
   atomic_fetch_sub_explicit(&live_buffers, 1, memory_order_relaxed);
+  if (thread_observer) thread_observer->note(thread_observer, buffer, true);
   if (buffer->destroy_elements) {
     buffer->destroy_elements(buffer->data, buffer->num_elements);
     buffer->destroy_elements = NULL;

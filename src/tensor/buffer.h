@@ -49,6 +49,14 @@ int buffer_live_count(void);
  * not wrapped. */
 bool buffer_is_unshared(const Buffer *buffer);
 
+/* Sees what a thread allocates and frees: `note` is called with each new buffer, and (`freed`) with each
+ * buffer whose last reference is dropped, before its memory is reused. */
+typedef struct BufferObserver {
+  void (*note)(struct BufferObserver *observer, const Buffer *buffer, bool freed);
+} BufferObserver;
+/* Sets the observer of the calling thread (NULL: none) and returns the one before. */
+BufferObserver *buffer_observe(BufferObserver *observer);
+
 /* A pool provides buffers by size class (4 classes per power of two) and takes them back when their last
  * reference is dropped. Thread-safe. Buffers may outlive the pool's owner: the last of them frees the pool's
  * memory. */

@@ -14,12 +14,7 @@ enum { MOST = 8 };
 static const struct {
   int line;
   const char *missing;
-} kMissing[] = {{1, "ConfigProto.experimental"},
-                {15, "queues"},
-                {16, "queues"},
-                {17, "inter_op_thread_pool"},
-                {18, "inter_op_thread_pool"},
-                {21, "output_partition_graphs"}};
+} kMissing[] = {{15, "queues"}, {16, "queues"}};
 
 static bool is_missing(int line) {
   for (size_t i = 0; i < sizeof kMissing / sizeof *kMissing; i++) {
@@ -105,14 +100,42 @@ static StepSignature signature_of(Player *p, const Json *json, const char *feeds
   return signature;
 }
 
+static int64_t number_of(const Json *object, const char *key, int64_t otherwise) {
+  const Json *number = json_get(object, key);
+  return number ? number->integer : otherwise;
+}
+
+static bool is_set(const Json *object, const char *key) {
+  const Json *value = json_get(object, key);
+  return value && value->boolean;
+}
+
+static void configure(Player *p, const Json *options) {
+  const Json *pools = json_get(options, "session_inter_op_thread_pool"),
+             *experimental = json_get(options, "experimental");
+  const SessionConfig config = {.num_thread_pools = pools ? pools->count : 1,
+                                .static_graph = is_set(experimental, "optimize_for_static_graph"),
+                                .no_partition_graphs =
+                                    is_set(experimental, "disable_output_partition_graphs"),
+                                .executor_type = ""};
+  CHECK_OK(session_configure(p->f.session, &config, &p->f.status), p->f.status);
+  session_set_timeout(p->f.session, number_of(options, "operation_timeout_in_ms", 0));
+}
+
 static bool run(Player *p, const Json *call, Tensor *results) {
   NodeOutput places[2 * MOST];
   Tensor values[MOST] = {{0}};
   const Tensor *given[MOST];
   StepSignature signature = signature_of(p, call, "feeds", "fetches", "targets", places);
+  const Json *asked = json_get(call, "run_options");
+  const SessionRunOptions options = {.timeout_ms = number_of(asked, "timeout_in_ms", 0),
+                                     .inter_op_thread_pool =
+                                         (int32_t)number_of(asked, "inter_op_thread_pool", 0),
+                                     .output_partition_graphs = is_set(asked, "output_partition_graphs")};
+  SessionStep *step;
   int count = values_of(json_get(call, "feeds"), values, given);
-  bool ok = session_run(p->f.session, signature.feeds, given, signature.num_feeds, signature.fetches, results,
-                        signature.num_fetches, signature.targets, signature.num_targets, &p->f.status);
+  bool ok = session_begin(p->f.session, &options, &signature, given, &step, &p->f.status) &&
+            session_advance(step, 0, results, &p->f.status) == RUN_DONE;
   for (int i = 0; i < count; i++) tensor_clear(&values[i]);
   return ok;
 }
@@ -174,6 +197,7 @@ static bool run_callable(Player *p, const Json *call, Tensor *results) {
 static bool play(Player *p, const Json *call, Tensor *results) {
   const char *what = text_of(call, "do");
   if (strcmp(what, "create") == 0 || strcmp(what, "release_callable") == 0) return true;
+  if (strcmp(what, "extend") == 0) return session_extend(p->f.session, &p->f.status);
   if (strcmp(what, "run") == 0) return run(p, call, results);
   if (strcmp(what, "prun_setup") == 0) return set_up_partial_run(p, call);
   if (strcmp(what, "prun") == 0) return run_piece(p, call, results);
@@ -208,6 +232,7 @@ static void check_fact(const Json *fact, Arena *arena) {
       CHECK_OK(proto_parse_text(kGraphDef, str_of(text_of(fact, "graphdef")), arena, &def, &p.f.status) &&
                    graph_import(p.f.graph, def, false, NULL, arena, NULL, &p.f.status),
                p.f.status)) {
+    configure(&p, json_get(fact, "session_options"));
     for (int i = 0; i < calls->count; i++) check_call(&p, &calls->items[i]);
   }
   for (int i = 0; i < p.num_callables; i++) session_release_callable(p.callables[i]);
@@ -232,7 +257,7 @@ TEST(sessions_do_what_was_recorded) {
     arena_free(arena);
   }
   CHECK_CONTEXT("%s", "");
-  CHECK_INT_EQ(checked, 15);
+  CHECK_INT_EQ(checked, 19);
   free(line);
   fclose(file);
 }
