@@ -43,6 +43,8 @@ export type { Feeds, Fetch, Fetched } from './session/request.js';
 export { Session } from './session/session.js';
 export type { Device } from './session/backend.js';
 export type { RunOptions, SessionOptions } from './session/session.js';
+export { Trace } from './session/trace.js';
+export type { ChromeTrace, OpTime, TraceRecord, TracedStepOptions } from './session/trace.js';
 export type { StepOptions } from './engine/step-queue.js';
 export { Tensor } from './tensor/tensor.js';
 export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';

@@ -14,6 +14,8 @@ import type { Input } from './graph/operation.js';
 import { OpRegistrar, OpSpec } from './ops/register-op.js';
 import type { MemoryInfo, Runtime } from './engine/runtime.js';
 import { Session, SessionOptions } from './session/session.js';
+import { resetSessions } from './session/local-backend.js';
+import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
 import { GuessedDType, Tensor, TensorLike, tensor } from './tensor/tensor.js';
 import * as train from './graph/train.js';
@@ -39,7 +41,16 @@ export interface TF {
   tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
   tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
   readonly Graph: new () => Graph;
-  readonly Session: new (graph: Graph, options?: SessionOptions) => Session;
+  readonly Session: {
+    new (graph: Graph, options?: SessionOptions): Session;
+    /**
+     * Closes all sessions of the engine, as TensorFlow's `Session.reset` does. `target` is '' for sessions of
+     * this thread. The variables of closed sessions are gone, whatever the `containers` are.
+     */
+    reset(target?: string, containers?: readonly string[]): void;
+  };
+  /** Receives what steps run: `session.run(y, feeds, { trace })`. */
+  readonly Trace: typeof Trace;
   /**
    * Runs `use` at once; the operations that it adds ask for the device, in all graphs. Scopes nest: what the
    * inner one leaves open ('/cpu:1' says nothing of the job) is as in the outer one. null ends all scopes
@@ -107,7 +118,11 @@ export function makeTF(runtime: Runtime): TF {
       constructor(graph: Graph, options?: SessionOptions) {
         super(runtime, graph, options);
       }
+      static reset(target = '', containers: readonly string[] = []): void {
+        resetSessions(runtime, target, containers);
+      }
     },
+    Trace,
     device: (name, use) => withDevice(runtime, name, use),
     FunctionDef: {
       create: (spec) => FunctionDef.createIn(runtime, spec),

@@ -36,6 +36,7 @@ struct TF_Session {
   Session *session;
   TF_Graph *graph;
   DeviceSet *devices;
+  TF_Session *previous, *next; /* in the list of all sessions (c_api_session.c) */
 };
 
 /* A function outside of any graph. */

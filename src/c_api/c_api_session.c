@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "c_api/c_api_internal.h"
 #include "runtime/thread_pool.h"
 
@@ -123,6 +124,40 @@ static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionO
   return true;
 }
 
+/* --- all sessions, for TF_Reset --- */
+
+static Mutex sessions_mutex = MUTEX_INIT;
+static TF_Session *all_sessions;
+
+static void list_session(TF_Session *session) {
+  mutex_lock(&sessions_mutex);
+  session->next = all_sessions;
+  if (all_sessions) all_sessions->previous = session;
+  all_sessions = session;
+  mutex_unlock(&sessions_mutex);
+}
+
+static void unlist_session(TF_Session *session) {
+  mutex_lock(&sessions_mutex);
+  if (session->previous) session->previous->next = session->next;
+  else all_sessions = session->next;
+  if (session->next) session->next->previous = session->previous;
+  mutex_unlock(&sessions_mutex);
+}
+
+/* Each session has its own resources, which closing it frees; so the containers make no difference. */
+void TF_Reset(const TF_SessionOptions *opt, const char **containers, int ncontainers, TF_Status *status) {
+  (void)containers;
+  (void)ncontainers;
+  start_status(status);
+  if (opt && !check_options(opt, &status->status)) return;
+  mutex_lock(&sessions_mutex);
+  for (TF_Session *session = all_sessions; session; session = session->next) session_close(session->session);
+  mutex_unlock(&sessions_mutex);
+}
+
+/* --- one session --- */
+
 TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
   start_status(status);
   if (opts && !check_options(opts, &status->status)) return NULL;
@@ -131,7 +166,10 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     status_oom(&status->status, "a session");
     return NULL;
   }
-  if (open_session(session, graph, opts, &status->status)) return session;
+  if (open_session(session, graph, opts, &status->status)) {
+    list_session(session);
+    return session;
+  }
   device_set_unref(session->devices);
   mem_free(session);
   return NULL;
@@ -145,6 +183,7 @@ void TF_CloseSession(TF_Session *session, TF_Status *status) {
 void TF_DeleteSession(TF_Session *session, TF_Status *status) {
   start_status(status);
   if (!session) return;
+  unlist_session(session);
   session_free(session->session);
   device_set_unref(session->devices);
   TF_DeleteGraph(session->graph);

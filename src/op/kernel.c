@@ -217,7 +217,9 @@ bool op_evaluate(const Op *op, const NodeDef *node, const Tensor *const *inputs,
   OpKernel *kernel;
   TRY(op_kernel_new(op, node, NULL, NULL, &kernel, status));
   KernelContext context = {.inputs = inputs, .outputs = outputs};
+  WorkStop *stop = work_stop_set(NULL); /* the value may be kept longer than the step that asks for it */
   bool ok = check_inputs(kernel, inputs, status) && op_kernel_run(kernel, &context, status);
+  work_stop_set(stop);
   op_kernel_free(kernel);
   return ok;
 }

@@ -141,13 +141,14 @@ bool reference_read(const Tensor *reference, const char *name, Tensor *value, St
 
 /* --- the manager --- */
 
-/* A resource variable and a reference variable may have the same name. */
-typedef enum Namespace { RESOURCES, REFERENCES } Namespace;
+/* A resource variable, a reference variable and a queue may have the same name: keys end with one of these,
+ * or with the name of a type. */
+static const char kResources[] = "", kReferences[] = "reference";
 
 /* A named resource, followed by its key in the map. */
 typedef struct Entry {
   Resource *resource; /* one reference */
-  char key[]; /* the container, a zero byte, the name, and another zero byte for reference variables */
+  char key[];         /* the container, a zero byte, the name, a zero byte, the name space */
 } Entry;
 
 /* A resource of a step; those without a name are found through their handles alone. */
@@ -187,6 +188,7 @@ void resource_manager_free(ResourceManager *manager) {
     Variable *variable =
         strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
     if (variable && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
+    if (entry->resource->close) entry->resource->close(entry->resource);
     tensor_object_unref(&entry->resource->object);
     mem_free(entry);
   }
@@ -202,14 +204,16 @@ typedef struct Key {
   char small[256];
 } Key;
 
-static bool make_key(Key *key, Namespace space, Str container, Str name, Status *status) {
-  key->length = container.length + 1 + name.length + (space == REFERENCES);
+static bool make_key(Key *key, const char *space, Str container, Str name, Status *status) {
+  size_t space_length = strlen(space);
+  key->length = container.length + 1 + name.length + 1 + space_length;
   key->bytes = key->length <= sizeof key->small ? key->small : mem_alloc((int64_t)key->length);
   if (!key->bytes) return status_oom(status, "a resource");
   if (container.length > 0) memcpy(key->bytes, container.data, container.length);
   key->bytes[container.length] = '\0';
   if (name.length > 0) memcpy(key->bytes + container.length + 1, name.data, name.length);
-  if (space == REFERENCES) key->bytes[key->length - 1] = '\0';
+  key->bytes[container.length + 1 + name.length] = '\0';
+  memcpy(key->bytes + key->length - space_length, space, space_length);
   return true;
 }
 
@@ -236,7 +240,7 @@ static bool insert(ResourceManager *manager, const Key *key, Resource *resource,
 bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource,
                           Status *status) {
   Key key;
-  TRY(make_key(&key, RESOURCES, container, name, status));
+  TRY(make_key(&key, kResources, container, name, status));
   lock_manager(manager);
   const Resource *existing = find(manager, &key);
   bool ok = false;
@@ -275,8 +279,8 @@ static bool find_or_make(ResourceManager *manager, const Key *key, DataType dtyp
   return true;
 }
 
-static bool find_variable(ResourceManager *manager, Namespace space, Str container, Str name, DataType dtype,
-                          const Shape *declared, Variable **variable, Status *status) {
+static bool find_variable(ResourceManager *manager, const char *space, Str container, Str name,
+                          DataType dtype, const Shape *declared, Variable **variable, Status *status) {
   *variable = NULL;
   /* A variable of handles could form chains and cycles of references. */
   if (!dtype_is_valid((int)dtype) || dtype_is_ref((int)dtype) || dtype == DT_RESOURCE) {
@@ -304,12 +308,32 @@ static bool find_variable(ResourceManager *manager, Namespace space, Str contain
 
 bool resource_manager_variable(ResourceManager *manager, Str container, Str name, DataType dtype,
                                Variable **variable, Status *status) {
-  return find_variable(manager, RESOURCES, container, name, dtype, NULL, variable, status);
+  return find_variable(manager, kResources, container, name, dtype, NULL, variable, status);
 }
 
 bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
                                 const Shape *declared, Variable **variable, Status *status) {
-  return find_variable(manager, REFERENCES, container, name, dtype, declared, variable, status);
+  return find_variable(manager, kReferences, container, name, dtype, declared, variable, status);
+}
+
+/* The lock must be held. */
+static Resource *add_made(ResourceManager *manager, const Key *key, Resource *made, Status *status) {
+  if (!made || insert(manager, key, made, status)) return made;
+  tensor_object_unref(&made->object);
+  return NULL;
+}
+
+bool resource_manager_find_or_make(ResourceManager *manager, Str container, Str name, const char *type_name,
+                                   Resource *(*make)(void *argument, Status *status), void *argument,
+                                   Resource **resource, Status *status) {
+  Key key;
+  TRY(make_key(&key, type_name, container, name, status));
+  lock_manager(manager);
+  *resource = find(manager, &key);
+  if (!*resource) *resource = add_made(manager, &key, make(argument, status), status);
+  unlock_manager(manager);
+  free_key(&key);
+  return *resource;
 }
 
 /* --- resources of one step --- */

@@ -10,7 +10,8 @@
 typedef struct Resource {
   TensorObject object;
   const char *type_name; /* "Variable"; static text, compared by content */
-  /* Of a resource of one step: drops what it holds, when the step ends. NULL: it may keep that. */
+  /* Drops what it holds, when its step ends or its manager is freed: that may hold a handle of the resource
+   * itself. NULL: it may keep that. */
   void (*close)(struct Resource *resource);
 } Resource;
 
@@ -49,6 +50,12 @@ MUST_CHECK bool resource_manager_variable(ResourceManager *manager, Str containe
  * shape of a new variable (NULL: unknown); if it has no elements, the variable is initialised immediately. */
 MUST_CHECK bool resource_manager_reference(ResourceManager *manager, Str container, Str name, DataType dtype,
                                            const Shape *declared, Variable **variable, Status *status);
+/* Finds the resource with that type name and name, or lets `make` make it (one reference, or NULL with
+ * status). Each type has a separate name space. Borrowed. Thread-safe; `make` must not call the manager. */
+MUST_CHECK bool resource_manager_find_or_make(ResourceManager *manager, Str container, Str name,
+                                              const char *type_name,
+                                              Resource *(*make)(void *argument, Status *status),
+                                              void *argument, Resource **resource, Status *status);
 /* Adds a variable of one step (TemporaryVariable). ALREADY_EXISTS while the step has a variable of that name;
  * the manager takes its own reference. */
 MUST_CHECK bool resource_manager_add_temporary(ResourceManager *manager, int64_t step_id, Str name,

@@ -19,8 +19,7 @@ static int64_t after(int64_t milliseconds) {
 void step_begin(Step *step, int64_t timeout_ms, const atomic_bool *cancelled) {
   static atomic_int_least64_t num_steps;
   *step = (Step){.id = atomic_fetch_add(&num_steps, 1) + 1,
-                 .cancelled = cancelled,
-                 .deadline = after(timeout_ms),
+                 .stop = {.cancelled = cancelled, .deadline = after(timeout_ms)},
                  .pause_at = INT64_MAX,
                  .countdown = FIRST_INTERVAL,
                  .interval = FIRST_INTERVAL};
@@ -45,11 +44,11 @@ static void plan_next_check(Step *step, int64_t now) {
 RunState step_check(Step *step, Status *status) {
   int64_t now = clock_nanoseconds();
   plan_next_check(step, now);
-  if (step->cancelled && atomic_load(step->cancelled)) {
+  if (step->stop.cancelled && atomic_load(step->stop.cancelled)) {
     status_set(status, CODE_CANCELLED, "Run call was cancelled");
     return RUN_FAILED;
   }
-  if (now >= step->deadline) {
+  if (now >= step->stop.deadline) {
     status_set(status, CODE_DEADLINE_EXCEEDED, "Timed out waiting for notification");
     return RUN_FAILED;
   }

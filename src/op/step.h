@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "base/work_stop.h"
 
 /* The outcome of a run, or of one slice of it. */
 typedef enum RunState {
@@ -27,14 +28,13 @@ typedef enum RunState {
 typedef struct StepTrace StepTrace; /* runtime/step_trace.h */
 
 typedef struct Step {
-  int64_t id;                   /* unique in the process, at least 1 */
-  const atomic_bool *cancelled; /* set by another thread; NULL: cannot be cancelled */
-  int64_t deadline;             /* when the step fails; nanoseconds of base/clock.h; INT64_MAX: never */
-  int64_t pause_at;             /* when the step pauses; INT64_MAX: never */
-  int64_t checked;              /* when the clock was last read; 0: not yet */
-  int32_t countdown, interval;  /* checkpoints until the next reading, and between the last two */
-  bool blocked;                 /* a paused step waits for another step or thread, and not for its slice */
-  StepTrace *trace;             /* records the step; NULL: nothing is recorded */
+  int64_t id;                  /* unique in the process, at least 1 */
+  WorkStop stop;               /* when the step fails */
+  int64_t pause_at;            /* when the step pauses; INT64_MAX: never */
+  int64_t checked;             /* when the clock was last read; 0: not yet */
+  int32_t countdown, interval; /* checkpoints until the next reading, and between the last two */
+  StepTrace *trace;            /* records the step; NULL: nothing is recorded */
+  bool blocked;                /* a paused step waits for another step or thread, and not for its slice */
 } Step;
 
 /* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */
@@ -51,7 +51,7 @@ RunState step_check(Step *step, Status *status);
 
 /* RUN_DONE: continue. RUN_WAITING: pause here. RUN_FAILED with CANCELLED or DEADLINE_EXCEEDED: end. */
 static inline RunState step_checkpoint(Step *step, Status *status) {
-  return --step->countdown > 0 ? RUN_DONE : step_check(step, status);
+  return --step->countdown > 0 && !step->stop.stopped ? RUN_DONE : step_check(step, status);
 }
 
 #endif

@@ -138,6 +138,7 @@ struct ProgramRun {
   LoopPosition *loops; /* by loop; only in programs with transfers */
   DeviceTransfer transfer;
   const atomic_bool *awaited; /* see program_connect */
+  bool is_traced;             /* its trace has begun */
   ProgramRun *next;           /* also links the unused runs */
 };
 
@@ -154,7 +155,7 @@ RunState program_run_steps(ProgramRun *run, const Instruction *instruction, Step
 /* For steps with a trace (program_trace.c). The first records the constants and arguments of a run that
  * begins, the second a kernel that `run_kernel` runs, the third the results of a run. */
 typedef bool RunKernel(const ProgramRun *run, RunStep *at, Status *status);
-void program_trace_begin(const ProgramRun *run, StepTrace *trace);
+void program_trace_begin(ProgramRun *run, StepTrace *trace);
 MUST_CHECK bool program_trace_kernel(const ProgramRun *run, RunStep *at, RunKernel *run_kernel,
                                      Status *status);
 void program_trace_results(const ProgramRun *run, StepTrace *trace);

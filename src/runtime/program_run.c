@@ -69,6 +69,7 @@ static bool take_run(Program *program, ProgramRun **run, Status *status) {
   program->unused = (*run)->next;
   (*run)->instruction = 0;
   (*run)->position = NOT_BEGUN;
+  (*run)->is_traced = false;
   memset((*run)->guards, GUARD_OPEN, (size_t)program->num_guards);
   (*run)->guards[GUARD_ALWAYS] = GUARD_HOLDS;
   return true;
@@ -181,9 +182,10 @@ static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *st
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
-  if (step->trace && run->instruction == 0 && run->position == NOT_BEGUN)
-    program_trace_begin(run, step->trace);
+  if (step->trace && !run->is_traced) program_trace_begin(run, step->trace);
+  WorkStop *outer = work_stop_set(&step->stop);
   RunState state = run_code(run, step, status);
+  work_stop_set(outer);
   if (state == RUN_WAITING) return state;
   int num_results = run->program->num_results;
   bool ok = state == RUN_DONE;

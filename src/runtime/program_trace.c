@@ -73,8 +73,8 @@ static void add_memory(StepTrace *trace, const MemoryUse *use, NodeExecStats *re
   status_init(&status);
   if (use->total == 0) return;
   AllocatorMemoryUsed *memory = proto_new(kAllocatorMemoryUsed, step_trace_arena(trace));
-  if (!memory || !proto_append(step_trace_arena(trace), (void ***)&record->memory, &record->n_memory, memory,
-                               &status)) {
+  if (!memory ||
+      !proto_append(step_trace_arena(trace), (void ***)&record->memory, &record->n_memory, memory, &status)) {
     step_trace_fail(trace);
     return;
   }
@@ -111,8 +111,7 @@ static const Tensor *described(const KernelContext *context, int i) {
 static void add_kernel(StepTrace *trace, const RunStep *at, const TraceTimes *times, const MemoryUse *use) {
   char text[64];
   const KernelContext *context = &at->context;
-  NodeExecStats *record =
-      step_trace_add(trace, at->step->node, times, memory_text(use, text, sizeof text));
+  NodeExecStats *record = step_trace_add(trace, at->step->node, times, memory_text(use, text, sizeof text));
   if (!record) return;
   add_memory(trace, use, record);
   int64_t temporary = use->total;
@@ -158,7 +157,8 @@ static void add_value(StepTrace *trace, const Node *node, const Tensor *value, b
         output->tensor_description->allocation_description->requested_bytes;
 }
 
-void program_trace_begin(const ProgramRun *run, StepTrace *trace) {
+void program_trace_begin(ProgramRun *run, StepTrace *trace) {
+  run->is_traced = true;
   const Program *program = run->program;
   const TraceTimes now = moment();
   step_trace_lock(trace);

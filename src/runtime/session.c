@@ -317,10 +317,12 @@ bool session_begin(Session *session, const SessionRunOptions *options, const Ste
 
 bool session_step_graphs(const SessionStep *step, Arena *arena, GraphDef ***graphs, int *count,
                          Status *status) {
-  *count = 1;
-  *graphs = arena_alloc(arena, sizeof **graphs);
+  *count = step_program_num_parts(step->program);
+  *graphs = arena_calloc(arena, *count, sizeof **graphs);
   if (!*graphs) return status_oom(status, "a GraphDef");
-  return program_to_def(program_in_use(step->program), arena, *graphs, status);
+  for (int i = 0; i < *count; i++)
+    TRY(program_to_def(step_program_part(step->program, i), arena, &(*graphs)[i], status));
+  return true;
 }
 
 static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status) {

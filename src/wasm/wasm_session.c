@@ -2,12 +2,21 @@
 
 #include "c_api/c_api_internal.h"
 
-/* A TF_WasmStep is a SessionStep, and a TF_WasmCallable is a SessionCallable. */
+/* A TF_WasmStep is a SessionStep, a TF_WasmCallable a SessionCallable, and a TF_WasmTrace a StepTrace. */
 static SessionStep *session_step(TF_WasmStep *step) { return (SessionStep *)step; }
 
 static SessionRunOptions run_options(const TF_WasmStepOptions *options) {
-  return (SessionRunOptions){.timeout_ms = options->timeout_ms};
+  return (SessionRunOptions){.timeout_ms = options->timeout_ms, .trace = (StepTrace *)options->trace};
 }
+
+TF_WasmTrace *TF_WasmNewTrace(void) { return (TF_WasmTrace *)step_trace_new(); }
+
+void TF_WasmTraceMetadata(TF_WasmTrace *trace, TF_Buffer *metadata, TF_Status *status) {
+  start_status(status);
+  reported(fill_buffer_with_run_metadata((StepTrace *)trace, NULL, 0, metadata, &status->status));
+}
+
+void TF_WasmDeleteTrace(TF_WasmTrace *trace) { step_trace_free((StepTrace *)trace); }
 
 /* Runs the first slice of a step, if the begin_... function succeeded. */
 static TF_WasmStep *first_slice(bool begun, SessionStep *step, const TF_WasmStepOptions *options,

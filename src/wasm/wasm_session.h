@@ -5,9 +5,19 @@
 
 #include "tensorflow/c/c_api.h"
 
+/* Records what one step runs, and when. */
+typedef struct TF_WasmTrace TF_WasmTrace;
+
+/* NULL when out of memory. */
+TF_CAPI_EXPORT extern TF_WasmTrace *TF_WasmNewTrace(void);
+/* A serialised RunMetadata with the records so far. */
+TF_CAPI_EXPORT extern void TF_WasmTraceMetadata(TF_WasmTrace *trace, TF_Buffer *metadata, TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmDeleteTrace(TF_WasmTrace *trace);
+
 typedef struct TF_WasmStepOptions {
-  int timeout_ms; /* a longer step fails with DEADLINE_EXCEEDED; 0: no deadline */
-  int slice_ms;   /* the step pauses after this time; 0: it runs to its end */
+  int timeout_ms;      /* a longer step fails with DEADLINE_EXCEEDED; 0: no deadline */
+  int slice_ms;        /* the step pauses after this time; 0: it runs to its end */
+  TF_WasmTrace *trace; /* NULL: the step is not recorded; else it outlives the step */
 } TF_WasmStepOptions;
 
 /* A paused step. */

@@ -1,4 +1,5 @@
-/** Shared by the commands: parsing arguments, and output in columns. */
+/** Shared by the commands: parsing arguments, and help. */
+import { columns } from '../base/columns.js';
 import { didYouMean } from '../base/did-you-mean.js';
 
 /** A mistake of the user: only its message is shown. */
@@ -79,23 +80,6 @@ function unknownOption(command: Command, item: string): CommandError {
     `there is no option ${item}${didYouMean(item.replace(/=.*$/s, ''), [...options, '--help'])}`,
     2,
   );
-}
-
-/** Lines of cells, each column as wide as its widest cell. `right`: columns of numbers. */
-export function columns(
-  rows: readonly (readonly string[])[],
-  { indent = 0, right = [] }: { indent?: number; right?: readonly number[] } = {},
-): string {
-  const widths: number[] = [];
-  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
-  return rows
-    .map((row) => {
-      const cells = row.map((cell, i) =>
-        right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!),
-      );
-      return `${' '.repeat(indent)}${cells.join('  ')}`.trimEnd() + '\n';
-    })
-    .join('');
 }
 
 export const plural = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;

@@ -1,7 +1,8 @@
 /** `tfcore-wasm grad`: adds the gradient operations to a graph. */
 import { init } from '../init.js';
 import type { Output } from '../graph/operation.js';
-import { Command, CommandError, columns, plural, shapeText } from './command-line.js';
+import { columns } from '../base/columns.js';
+import { Command, CommandError, plural, shapeText } from './command-line.js';
 import { importModel, isText, readModel, writeFile } from './model-file.js';
 
 export const gradCommand: Command = {

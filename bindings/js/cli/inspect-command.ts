@@ -4,7 +4,8 @@ import type { GraphDefContent, GraphDefNode } from '../models/graph-def-nodes.js
 import { attrOf } from '../models/graph-def-nodes.js';
 import { init } from '../init.js';
 import { TF, runtimeOf } from '../tf.js';
-import { Command, columns, plural, shapeText } from './command-line.js';
+import { columns } from '../base/columns.js';
+import { Command, plural, shapeText } from './command-line.js';
 import { readContent, readModel } from './model-file.js';
 
 interface Value {

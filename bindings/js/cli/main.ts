@@ -3,7 +3,8 @@
 import { meantOrKnown } from '../base/did-you-mean.js';
 import { TFError } from '../base/errors.js';
 import { VERSION } from '../base/version.js';
-import { Command, CommandError, columns, helpOf, parseArguments } from './command-line.js';
+import { columns } from '../base/columns.js';
+import { Command, CommandError, helpOf, parseArguments } from './command-line.js';
 import { gradCommand } from './grad-command.js';
 import { inspectCommand } from './inspect-command.js';
 import { opsCommand } from './ops-command.js';

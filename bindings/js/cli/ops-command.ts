@@ -5,7 +5,8 @@ import { init } from '../init.js';
 import { kernelsOf } from '../ops/kernel-types.js';
 import type { ArgDef, AttrDef, OpDef } from '../messages/op-def.js';
 import { TF, runtimeOf } from '../tf.js';
-import { Command, CommandError, columns, plural } from './command-line.js';
+import { columns } from '../base/columns.js';
+import { Command, CommandError, plural } from './command-line.js';
 
 /** 'yes'; 'none': no gradient flows by definition; 'missing': a gradient is possible but not registered. */
 type Gradient = 'yes' | 'none' | 'missing';

@@ -5,7 +5,8 @@ import type { Graph } from '../graph/graph.js';
 import { init } from '../init.js';
 import type { Output } from '../graph/operation.js';
 import { NestedArray, Tensor, TensorLike, tensor } from '../tensor/tensor.js';
-import { Command, CommandError, columns, shapeText } from './command-line.js';
+import { columns } from '../base/columns.js';
+import { Command, CommandError, shapeText } from './command-line.js';
 import { importModel, readFile, readModel, writeFile } from './model-file.js';
 import { readNpy, writeNpy } from './npy.js';
 
@@ -104,6 +105,10 @@ export const runCommand: Command = {
       help: 'an operation to run that yields nothing, such as an initialiser; before the fetches',
     },
     out: { value: 'dir', help: 'writes each output into dir, as .npy' },
+    trace: {
+      value: 'out.json',
+      help: 'records when each node runs: writes a trace for Perfetto, and prints the ops by time',
+    },
     json: { help: 'prints the outputs as JSON, by name' },
   },
   async run(args, write) {
@@ -119,7 +124,9 @@ export const runCommand: Command = {
     const fetches = names.map((name) => outputOf(graph, name, '--fetch'));
     const session = new tf.Session(graph);
     for (const target of args.all('target')) await session.run([], undefined, { targets: [target] });
-    const results = (await session.run(fetches, feeds)) as Tensor[];
+    const traceFile = args.one('trace');
+    const trace = traceFile === undefined ? undefined : new tf.Trace();
+    const results = (await session.run(fetches, feeds, trace ? { trace } : {})) as Tensor[];
     await session.close();
     const folder = args.one('out');
     if (folder !== undefined) {
@@ -143,6 +150,10 @@ export const runCommand: Command = {
           )
           .join('\n'),
       );
+    }
+    if (trace && traceFile !== undefined) {
+      writeFile(traceFile, JSON.stringify(trace.chromeTrace()));
+      if (!args.flags.has('json')) write(`\n${trace.table()}`);
     }
     return 0;
   },

@@ -5,6 +5,7 @@
 import type { StepOptions } from '../engine/step-queue.js';
 import type { Operation, Output } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
+import type { Trace } from './trace.js';
 
 /** One of a session's devices. */
 export interface Device {
@@ -65,6 +66,8 @@ export interface SessionBackend {
   partialRun(plan: Plan): PartialRunBackend;
   listDevices(): Promise<Device[]>;
   readonly closed: boolean;
+  /** Of the last step that was traced. */
+  readonly lastTrace?: Trace | undefined;
   close(): Promise<void>;
 }
 

@@ -3,21 +3,26 @@
 import { Schema, checkOptions, checkReceivers } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import { CancelledError, InvalidArgumentError } from '../base/errors.js';
-import { STEP_OPTIONS, StepOptions, checkSignal, timeoutOf } from '../engine/step-queue.js';
+import { checkSignal, timeoutOf } from '../engine/step-queue.js';
 import { Input, Operation } from '../graph/operation.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import type { CallableBackend, Values } from './backend.js';
 import { Fetch, Fetched, Place, Request, valuesFor } from './request.js';
 import type { OpenSession } from './open-session.js';
+import { TRACED_STEP_OPTIONS, TracedStepOptions } from './trace.js';
 
-export interface CallableOptions extends StepOptions {
+export interface CallableOptions extends TracedStepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
   /** `[from, to]`: readers of `to` read `from` instead. */
   connections?: readonly (readonly [Input | string, Input | string])[];
 }
 
-const OPTIONS: Schema<CallableOptions> = { targets: 'an array', connections: 'an array', ...STEP_OPTIONS };
+const OPTIONS: Schema<CallableOptions> = {
+  targets: 'an array',
+  connections: 'an array',
+  ...TRACED_STEP_OPTIONS,
+};
 
 export class Callable<F extends Fetch = Fetch> {
   readonly #session: OpenSession;

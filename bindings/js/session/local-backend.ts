@@ -1,4 +1,5 @@
 /** LocalBackend: runs the steps of a session in this thread's engine. */
+import { checkText, checkTexts } from '../base/arguments.js';
 import { CancelledError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import { SessionStep, StepRequest } from '../engine/session-step.js';
@@ -18,6 +19,7 @@ import {
   SessionBackend,
   Values,
 } from './backend.js';
+import { Trace, traceOf } from './trace.js';
 
 function withConfig(
   { wasm }: Runtime,
@@ -36,11 +38,29 @@ function withConfig(
   }
 }
 
+/** Closes all sessions of this thread's engine. */
+export function resetSessions({ wasm }: Runtime, target: string, containers: readonly string[]): void {
+  checkText('the target', target);
+  checkTexts('containers', containers);
+  wasm.refuseInCallback();
+  const settings = unsigned(wasm.call.TF_NewSessionOptions());
+  try {
+    wasm.scope((scope) => {
+      wasm.call.TF_SetTarget(settings, scope.string(target));
+      const names = scope.pointers(containers.map((name) => scope.string(name)));
+      wasm.checked((status) => wasm.call.TF_Reset(settings, names, containers.length, status));
+    });
+  } finally {
+    wasm.call.TF_DeleteSessionOptions(settings);
+  }
+}
+
 export class LocalBackend implements SessionBackend {
   private readonly pointer: SessionPtr;
   /** Steps run one after the other, in the order of the calls. */
   private readonly queue = new StepQueue();
   closed = false;
+  lastTrace: Trace | undefined;
 
   /** `config` is a ConfigProto. */
   constructor(
@@ -94,7 +114,15 @@ export class LocalBackend implements SessionBackend {
   /** A step with copies of the values in the engine. */
   step(values: Values, numResults: number, options: StepOptions, start: StepRequest['start']): SessionStep {
     const timeoutMs = timeoutOf(options);
-    return new SessionStep(this.runtime.wasm, { values: values.tensors, numResults, timeoutMs, start });
+    const trace = traceOf(options);
+    if (trace) this.lastTrace = trace;
+    return new SessionStep(this.runtime.wasm, {
+      values: values.tensors,
+      numResults,
+      timeoutMs,
+      trace,
+      start,
+    });
   }
 
   private stepOf({ feeds, fetches, targets }: Plan, values: Values, options: StepOptions): SessionStep {

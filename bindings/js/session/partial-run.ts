@@ -2,12 +2,13 @@
 import { Schema, checkOptions, checkReceivers } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import { InvalidArgumentError } from '../base/errors.js';
-import { STEP_OPTIONS, StepOptions, checkSignal } from '../engine/step-queue.js';
+import { checkSignal } from '../engine/step-queue.js';
 import { Input, Operation } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { PartialRunBackend, Plan, Values } from './backend.js';
 import type { OpenSession } from './open-session.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
+import { TRACED_STEP_OPTIONS, TracedStepOptions } from './trace.js';
 
 export interface PartialRunOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -45,7 +46,11 @@ export class PartialRun {
    * Runs the next piece and returns its fetches. A piece runs every node whose feeds are complete, and each
    * node runs once. The partial run ends when a piece fails, or when everything has been fed and fetched.
    */
-  run<const F extends Fetch>(fetches: F, feeds?: Feeds, options: StepOptions = {}): Promise<Fetched<F>> {
+  run<const F extends Fetch>(
+    fetches: F,
+    feeds?: Feeds,
+    options: TracedStepOptions = {},
+  ): Promise<Fetched<F>> {
     return this.#session.soon(
       () => this.#piece(fetches, feeds, options),
       ({ plan, values, shape }) => this.#backend.run(plan, values, options, this.#session.answer(shape)),
@@ -53,7 +58,7 @@ export class PartialRun {
   }
 
   /** The synchronous form of `run`. */
-  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: StepOptions = {}): Fetched<F> {
+  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: TracedStepOptions = {}): Fetched<F> {
     const { plan, values, shape } = this.#piece(fetches, feeds, options);
     return shape(this.#session.located(() => this.#backend.runSync(plan, values, options))) as Fetched<F>;
   }
@@ -61,10 +66,10 @@ export class PartialRun {
   #piece(
     fetches: Fetch,
     feeds: Feeds = {},
-    options: StepOptions,
+    options: TracedStepOptions,
   ): { plan: Plan; values: Values; shape: (results: readonly Tensor[]) => unknown } {
     this.#session.backend.checkUsable();
-    checkOptions<StepOptions>('run', options, STEP_OPTIONS);
+    checkOptions<TracedStepOptions>('run', options, TRACED_STEP_OPTIONS);
     checkSignal(options);
     const request = new Request(this.#session.graph);
     const shape = request.add(fetches);

@@ -8,7 +8,7 @@ import type { SessionPtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import { MessageWriter } from '../messages/protobuf.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
-import { STEP_OPTIONS, StepOptions, checkSignal, timeoutOf } from '../engine/step-queue.js';
+import { checkSignal, timeoutOf } from '../engine/step-queue.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Device, Plan, SessionBackend, Values } from './backend.js';
 import { Callable, CallableOptions } from './callable.js';
@@ -17,8 +17,9 @@ import { OpenSession } from './open-session.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
 import { openInWorker } from './worker-target.js';
+import { TRACED_STEP_OPTIONS, Trace, TracedStepOptions } from './trace.js';
 
-export interface RunOptions extends StepOptions {
+export interface RunOptions extends TracedStepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
 }
@@ -47,7 +48,7 @@ export interface SessionOptions {
   logDevicePlacement?: boolean;
 }
 
-const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...STEP_OPTIONS };
+const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...TRACED_STEP_OPTIONS };
 const SESSION_OPTIONS: Schema<SessionOptions> = {
   target: 'a string',
   optimize: 'true or false',
@@ -202,6 +203,11 @@ export class Session {
         );
       },
     };
+  }
+
+  /** What the last step with `trace: true`, or with a Trace, ran: complete when the step has ended. */
+  get lastTrace(): Trace | undefined {
+    return this.#open.backend.lastTrace;
   }
 
   /** The session's devices, by their ids. */

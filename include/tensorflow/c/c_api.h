@@ -443,9 +443,14 @@ TF_CAPI_EXPORT extern void TF_DeleteSessionOptions(TF_SessionOptions *options);
 TF_CAPI_EXPORT extern TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts,
                                                 TF_Status *status);
 /* Frees variables and programs; later runs fail with CANCELLED. */
+/* Closes all sessions of the target that `opt` names, and with them their variables and queues, whatever
+ * their containers are. */
+TF_CAPI_EXPORT extern void TF_Reset(const TF_SessionOptions *opt, const char **containers, int ncontainers,
+                                    TF_Status *status);
 TF_CAPI_EXPORT extern void TF_CloseSession(TF_Session *session, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteSession(TF_Session *session, TF_Status *status);
-/* Tells the session about operations added since. It finds them itself, so this does nothing. */
+/* Takes in operations that were added since the last call. Steps do that themselves. FAILED_PRECONDITION when
+ * the ConfigProto declared the graph static. */
 TF_CAPI_EXPORT extern void TF_ExtendSession(TF_Session *session, TF_Status *status);
 /* Runs one step. `output_values` receive new tensors that the caller deletes; on error they are NULL.
  * `run_options` (a serialised RunOptions, whose fields are ignored) and `run_metadata` (empty; receives an

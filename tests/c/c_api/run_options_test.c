@@ -82,7 +82,8 @@ TEST(partition_graphs_are_the_graphs_that_run) {
     for (int i = 0; i < 3; i++) {
       size_t at = 0;
       while (at < 3 && strcmp(graph->node[at]->name, names[i]) != 0) at++;
-      if (CHECK(at < 3)) CHECK_STR_EQ(graph->node[at]->device, "/job:localhost/replica:0/task:0/device:CPU:0");
+      if (CHECK(at < 3))
+        CHECK_STR_EQ(graph->node[at]->device, "/job:localhost/replica:0/task:0/device:CPU:0");
     }
   }
   end_run(&r);

@@ -34,8 +34,7 @@ static void check_output(const Json *want, const OutputStats *got) {
   CHECK_INT_EQ(got->slot, json_get(want, "slot")->integer);
   CHECK_INT_EQ((int)tensor->dtype, json_get(want, "dtype")->integer);
   if (CHECK_INT_EQ(tensor->shape->n_dim, shape->count)) {
-    for (int d = 0; d < shape->count; d++)
-      CHECK_INT_EQ(tensor->shape->dim[d]->size, shape->items[d].integer);
+    for (int d = 0; d < shape->count; d++) CHECK_INT_EQ(tensor->shape->dim[d]->size, shape->items[d].integer);
   }
   if (bytes->kind == JSON_NUMBER)
     CHECK_INT_EQ(tensor->allocation_description->requested_bytes, bytes->integer);
@@ -131,7 +130,8 @@ static StepTrace *trace_of(Fixture *f, NodeOutput fetch) {
   SessionStep *step;
   StepTrace *trace = step_trace_new();
   SessionRunOptions options = {.trace = trace};
-  CHECK(trace && start_step(f->session, &options, NULL, NULL, fetch, 0, &result, &step, &f->status) == RUN_DONE);
+  CHECK(trace &&
+        start_step(f->session, &options, NULL, NULL, fetch, 0, &result, &step, &f->status) == RUN_DONE);
   tensor_clear(&result);
   return trace;
 }
@@ -209,10 +209,11 @@ TEST(a_step_that_pauses_has_each_record_once) {
   REQUIRE(begin(&f));
   REQUIRE(define(f.graph, COUNTING_FUNCTIONS("20000")));
   session_optimize(f.session, false);
-  NodeOutput zero = out(add_node(f.graph, "Const", "zero", NULL, 0,
-                                 (Attr[]){{"dtype", "type: DT_INT32"},
-                                          {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 0 }"}},
-                                 2));
+  NodeOutput zero =
+      out(add_node(f.graph, "Const", "zero", NULL, 0,
+                   (Attr[]){{"dtype", "type: DT_INT32"},
+                            {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 0 }"}},
+                   2));
   NodeOutput count = out(add_node(f.graph, "Count", "count", &zero, 1, NULL, 0));
   StepTrace *trace = step_trace_new();
   SessionRunOptions options = {.trace = trace};

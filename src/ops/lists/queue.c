@@ -1,0 +1,394 @@
+#include "ops/lists/queue.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/lists/elements.h"
+
+const char kQueue[] = "QueueInterface";
+
+struct QueueElement {
+  QueueElement *next;
+  Tensor components[];
+};
+
+struct QueueAttempt {
+  PausedKernel paused; /* first: the kernel's pause is the attempt */
+  QueueAttempt *next;  /* behind it in the line */
+  Queue *queue;        /* one reference */
+  QueueAction action;
+  int64_t left;           /* elements that are still to be added or taken */
+  QueueElements elements; /* to be added, or taken so far */
+  bool done;
+  Status status; /* of one that is done */
+};
+
+enum { ADDING, TAKING };
+
+static int line_of(QueueAction action) { return action <= QUEUE_CLOSE ? ADDING : TAKING; }
+
+/* --- elements --- */
+
+static QueueElement *element_new(int num_components, Status *status) {
+  QueueElement *element = mem_calloc(1, (int64_t)sizeof *element + num_components * (int64_t)sizeof(Tensor));
+  if (!element) status_oom(status, "an element of a queue");
+  return element;
+}
+
+static void element_free(QueueElement *element, int num_components) {
+  for (int i = 0; i < num_components; i++) tensor_clear(&element->components[i]);
+  mem_free(element);
+}
+
+static void push_back(QueueElements *list, QueueElement *element) {
+  element->next = NULL;
+  if (list->last) list->last->next = element;
+  if (!list->first) list->first = element;
+  list->last = element;
+  list->count++;
+}
+
+static QueueElement *pop_front(QueueElements *list) {
+  QueueElement *element = list->first;
+  list->first = element->next;
+  if (!list->first) list->last = NULL;
+  list->count--;
+  return element;
+}
+
+/* Moves all of `from` before the elements of `to`. */
+static void give_back(QueueElements *from, QueueElements *to) {
+  if (!from->first) return;
+  from->last->next = to->first;
+  if (!to->last) to->last = from->last;
+  to->first = from->first;
+  to->count += from->count;
+  *from = (QueueElements){0};
+}
+
+static void free_elements(QueueElements *list, int num_components) {
+  while (list->first) element_free(pop_front(list), num_components);
+}
+
+/* --- the queue --- */
+
+/* An element may hold a handle of the queue. */
+static void drop_elements(Resource *resource) {
+  Queue *queue = (Queue *)resource;
+  QueueElements dropped = queue->elements;
+  queue->elements = (QueueElements){0};
+  free_elements(&dropped, queue->spec.num_components);
+}
+
+static void free_queue(Queue *queue) {
+  for (int i = 0; queue->spec.shapes && i < queue->spec.num_components; i++)
+    shape_clear((Shape *)&queue->spec.shapes[i]);
+  arena_free(queue->arena);
+  mem_free(queue);
+}
+
+static void destroy_queue(TensorObject *object) {
+  Queue *queue = (Queue *)object;
+  drop_elements(&queue->resource);
+  mutex_destroy(&queue->mutex);
+  free_queue(queue);
+}
+
+static bool copy_spec(Queue *queue, Str name, const QueueSpec *spec, Status *status) {
+  int count = spec->num_components;
+  DataType *types = arena_calloc(queue->arena, count, sizeof *types);
+  Shape *shapes = spec->shapes ? arena_calloc(queue->arena, count, sizeof *shapes) : NULL;
+  queue->name = arena_strndup(queue->arena, name.data, name.length);
+  if (!types || (spec->shapes && !shapes) || !queue->name) return status_oom(status, "a queue");
+  memcpy(types, spec->types, (size_t)count * sizeof *types);
+  queue->spec = *spec;
+  queue->spec.types = types;
+  queue->spec.shapes = shapes;
+  for (int i = 0; shapes && i < count; i++) TRY(shape_copy(&shapes[i], &spec->shapes[i], status));
+  return true;
+}
+
+Queue *queue_new(Str name, const QueueSpec *spec, Status *status) {
+  Queue *queue = mem_calloc(1, sizeof *queue);
+  if (queue) queue->arena = arena_new();
+  if (!queue || !queue->arena) {
+    mem_free(queue);
+    status_oom(status, "a queue");
+    return NULL;
+  }
+  if (!copy_spec(queue, name, spec, status) ||
+      !(mutex_init(&queue->mutex) || status_oom(status, "a queue"))) {
+    free_queue(queue);
+    return NULL;
+  }
+  atomic_init(&queue->resource.object.references, 1);
+  queue->resource.object.destroy = destroy_queue;
+  queue->resource.type_name = kQueue;
+  queue->resource.close = drop_elements;
+  return queue;
+}
+
+int64_t queue_size(Queue *queue) {
+  mutex_lock(&queue->mutex);
+  int64_t size = queue->elements.count;
+  mutex_unlock(&queue->mutex);
+  return size;
+}
+
+bool queue_is_closed(Queue *queue) {
+  mutex_lock(&queue->mutex);
+  bool closed = queue->closed;
+  mutex_unlock(&queue->mutex);
+  return closed;
+}
+
+/* --- attempts; the mutex is held --- */
+
+static void finish(QueueAttempt *attempt) { attempt->done = true; }
+
+static void close_queue(QueueAttempt *attempt) {
+  Queue *queue = attempt->queue;
+  if (queue->closed)
+    status_set(&attempt->status, CODE_CANCELLED, "Queue '%s' is already closed.", queue->name);
+  queue->closed = true;
+  finish(attempt);
+}
+
+/* Returns whether it added an element or is done, as do the following. */
+static bool try_to_add(QueueAttempt *attempt) {
+  Queue *queue = attempt->queue;
+  bool added = false;
+  if (queue->closed) {
+    status_set(&attempt->status, CODE_CANCELLED, "FIFOQueue '%s' is closed.", queue->name);
+    finish(attempt);
+    return true;
+  }
+  for (; attempt->left > 0 && queue->elements.count < queue->spec.capacity; attempt->left--, added = true)
+    push_back(&queue->elements, pop_front(&attempt->elements));
+  if (attempt->left == 0) finish(attempt);
+  return added || attempt->done;
+}
+
+/* The queue is closed and has fewer elements than `attempt` wants. Returns false when it can go on with what
+ * there is. */
+static bool has_too_few(QueueAttempt *attempt) {
+  Queue *queue = attempt->queue;
+  int64_t size = queue->elements.count;
+  give_back(&attempt->elements, &queue->elements);
+  if (attempt->action == QUEUE_TAKE_UP_TO && queue->elements.count > 0) {
+    attempt->left = queue->elements.count;
+    return false;
+  }
+  status_set(&attempt->status, CODE_OUT_OF_RANGE,
+             "FIFOQueue '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
+             queue->name, (long long)attempt->left, (long long)size);
+  finish(attempt);
+  return true;
+}
+
+static bool try_to_take(QueueAttempt *attempt) {
+  Queue *queue = attempt->queue;
+  bool taken = false;
+  if (queue->closed && queue->elements.count < attempt->left && has_too_few(attempt)) return true;
+  for (; attempt->left > 0 && queue->elements.count > 0; attempt->left--, taken = true)
+    push_back(&attempt->elements, pop_front(&queue->elements));
+  if (attempt->left == 0) finish(attempt);
+  return taken || attempt->done;
+}
+
+static bool try_first(QueueAttempt *attempt) {
+  if (line_of(attempt->action) == TAKING) return try_to_take(attempt);
+  if (attempt->action != QUEUE_CLOSE) return try_to_add(attempt);
+  close_queue(attempt);
+  return true;
+}
+
+/* Lets both lines go on as far as they can. */
+static void advance_lines(Queue *queue) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int line = ADDING; line <= TAKING; line++) {
+      QueueAttempt *first = queue->lines[line];
+      if (!first || !try_first(first)) continue;
+      if (first->done) queue->lines[line] = first->next;
+      changed = true;
+    }
+  }
+}
+
+static void join_line(QueueAttempt *attempt) {
+  QueueAttempt **at = &attempt->queue->lines[line_of(attempt->action)];
+  while (*at) at = &(*at)->next;
+  *at = attempt;
+}
+
+static void leave_line(QueueAttempt *attempt) {
+  QueueAttempt **at = &attempt->queue->lines[line_of(attempt->action)];
+  while (*at && *at != attempt) at = &(*at)->next;
+  if (*at) *at = attempt->next;
+}
+
+/* --- the life of an attempt --- */
+
+static void attempt_free(QueueAttempt *attempt) {
+  free_elements(&attempt->elements, attempt->queue->spec.num_components);
+  tensor_object_unref(&attempt->queue->resource.object);
+  mem_free(attempt);
+}
+
+/* As in TensorFlow, what was added stays in the queue, and what was taken is lost. */
+static void abandon_attempt(PausedKernel *paused) {
+  QueueAttempt *attempt = (QueueAttempt *)paused;
+  Queue *queue = attempt->queue;
+  mutex_lock(&queue->mutex);
+  leave_line(attempt);
+  advance_lines(queue);
+  mutex_unlock(&queue->mutex);
+  attempt_free(attempt);
+}
+
+static bool add_element(QueueAttempt *attempt, KernelContext *context, Status *status) {
+  int count = attempt->queue->spec.num_components;
+  QueueElement *element = element_new(count, status);
+  if (!element) return false;
+  push_back(&attempt->elements, element);
+  for (int i = 0; i < count; i++) TRY(tensor_assign(&element->components[i], context->inputs[1 + i], status));
+  return true;
+}
+
+static bool copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to, Status *status) {
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank = from->shape.rank - 1;
+  for (int d = 0; d < rank; d++) dims[d] = shape_dim(&from->shape, d + 1);
+  TRY(tensor_allocate_dims(to, from->dtype, rank, dims, pool, status));
+  int64_t size = tensor_num_elements(to);
+  return tensor_copy_elements(from, row * size, to, 0, size, status);
+}
+
+static bool add_rows(QueueAttempt *attempt, KernelContext *context, Status *status) {
+  int count = attempt->queue->spec.num_components;
+  for (int64_t row = 0; row < attempt->left; row++) {
+    QueueElement *element = element_new(count, status);
+    if (!element) return false;
+    push_back(&attempt->elements, element);
+    for (int i = 0; i < count; i++)
+      TRY(copy_row(context->inputs[1 + i], row, context->pool, &element->components[i], status));
+  }
+  return true;
+}
+
+static QueueAttempt *attempt_new(Queue *queue, KernelContext *context, QueueAction action, int64_t count,
+                                 Status *status) {
+  QueueAttempt *attempt = mem_calloc(1, sizeof *attempt);
+  if (!attempt) {
+    status_oom(status, "an operation on a queue");
+    return NULL;
+  }
+  attempt->paused.abandon = abandon_attempt;
+  attempt->queue = queue;
+  tensor_object_ref(&queue->resource.object);
+  attempt->action = action;
+  attempt->left = count;
+  status_init(&attempt->status);
+  bool ok = action == QUEUE_ADD        ? add_element(attempt, context, status)
+            : action == QUEUE_ADD_MANY ? add_rows(attempt, context, status)
+                                       : true;
+  if (ok) return attempt;
+  attempt_free(attempt);
+  return NULL;
+}
+
+/* --- outputs --- */
+
+static bool allocate_joined(const Queue *queue, KernelContext *context, int i, int64_t count, Tensor **out,
+                            Status *status) {
+  const Shape *shape = &queue->spec.shapes[i];
+  int64_t dims[SHAPE_MAX_RANK];
+  if (shape->rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
+  dims[0] = count;
+  for (int d = 0; d < shape->rank; d++) dims[d + 1] = shape_dim(shape, d);
+  return kernel_allocate_output_dims(context, i, shape->rank + 1, dims, out, status);
+}
+
+static bool join(const QueueAttempt *attempt, KernelContext *context, Status *status) {
+  const Queue *queue = attempt->queue;
+  for (int i = 0; i < queue->spec.num_components; i++) {
+    Tensor *out;
+    int64_t at = 0;
+    TRY(allocate_joined(queue, context, i, attempt->elements.count, &out, status));
+    for (const QueueElement *element = attempt->elements.first; element; element = element->next) {
+      int64_t size = tensor_num_elements(&element->components[i]);
+      TRY(tensor_copy_elements(&element->components[i], 0, out, at, size, status));
+      at += size;
+    }
+  }
+  return true;
+}
+
+static bool give_outputs(QueueAttempt *attempt, KernelContext *context, Status *status) {
+  if (attempt->status.code != CODE_OK) {
+    *status = attempt->status;
+    return false;
+  }
+  if (line_of(attempt->action) == ADDING) return true;
+  if (attempt->action != QUEUE_TAKE) return join(attempt, context, status);
+  for (int i = 0; i < attempt->queue->spec.num_components; i++)
+    tensor_move(&context->outputs[i], &attempt->elements.first->components[i]);
+  return true;
+}
+
+/* --- actions --- */
+
+static bool is_cancelled(const KernelContext *context) {
+  const Step *step = context->step;
+  return step && step->stop.cancelled && atomic_load(step->stop.cancelled);
+}
+
+static bool refuse_cancelled(QueueAction action, Status *status) {
+  return status_set(status, CODE_CANCELLED, "%s operation was cancelled",
+                    action == QUEUE_CLOSE       ? "Close"
+                    : line_of(action) == ADDING ? "Enqueue"
+                                                : "Dequeue");
+}
+
+/* Marks the step as blocked. False, with status, when it must not wait. */
+static bool wait_for_others(const KernelContext *context, QueueAction action, Status *status) {
+  if (!context->step)
+    return status_set(status, CODE_FAILED_PRECONDITION, "Only a kernel in a step can wait for a queue");
+  return !is_cancelled(context) ? step_block(context->step, status) == RUN_WAITING
+                                : refuse_cancelled(action, status);
+}
+
+bool queue_attempt(Queue *queue, KernelContext *context, QueueAction action, int64_t count, Status *status) {
+  QueueAttempt *attempt = (QueueAttempt *)context->paused;
+  bool begins = !attempt;
+  if (begins) attempt = attempt_new(queue, context, action, count, status);
+  if (!attempt) return false;
+  mutex_lock(&queue->mutex);
+  if (begins) join_line(attempt);
+  advance_lines(queue);
+  if (!attempt->done && !wait_for_others(context, action, &attempt->status)) {
+    leave_line(attempt);
+    advance_lines(queue);
+    finish(attempt);
+  }
+  bool done = attempt->done;
+  mutex_unlock(&queue->mutex);
+  context->paused = done ? NULL : &attempt->paused;
+  if (!done) return true;
+  bool ok = give_outputs(attempt, context, status);
+  attempt_free(attempt);
+  return ok;
+}
+
+void queue_cancel_adding(Queue *queue) {
+  mutex_lock(&queue->mutex);
+  for (QueueAttempt *attempt = queue->lines[ADDING]; attempt; attempt = attempt->next) {
+    refuse_cancelled(attempt->action, &attempt->status);
+    finish(attempt);
+  }
+  queue->lines[ADDING] = NULL;
+  queue->closed = true;
+  advance_lines(queue);
+  mutex_unlock(&queue->mutex);
+}
