@@ -7,8 +7,8 @@
  *   step_trace_free(trace);
  *
  * Records are in the order in which nodes ended, by device. A called function's nodes precede the node that
- * called it. Constants, arguments and results have records, as in TensorFlow; Enter, Switch and the like, and
- * what sends values between devices, have none.
+ * called it. Constants, arguments and results have records, as in TensorFlow; Identity, Enter, Switch and
+ * the like, and what sends values between devices, have none.
  */
 #ifndef TFCORE_RUNTIME_STEP_TRACE_H_
 #define TFCORE_RUNTIME_STEP_TRACE_H_

@@ -2,7 +2,7 @@
 
 One case a line: the graph, the step, and the nodes that ran, sorted by name. Without optimizers, so that the graph
 runs as it is. Nodes of control flow have no records in this library and are left out, as are values that depend on
-the machine: times, addresses, and allocators.
+the machine: times, addresses, and allocators. So are Identity nodes, which pass their input on without a kernel.
 """
 
 import json
@@ -17,7 +17,7 @@ from google.protobuf import text_format  # noqa: E402
 from tensorflow.python.framework import function  # noqa: E402
 
 OUTPUT = pathlib.Path(__file__).parent.parent / "data" / "oracle" / "traces.jsonl"
-CONTROL_FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "NoOp"}
+CONTROL_FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "NoOp", "Identity"}
 
 
 def products():

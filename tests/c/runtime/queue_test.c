@@ -101,7 +101,7 @@ static bool run_node(Queues *q, Node *node, const NodeOutput *feeds, const Tenso
   drop_results(q);
   status_init(status);
   return session_begin(q->f.session, &options, &signature, values, &step, status) &&
-         session_advance(step, 0, q->results, status) == RUN_DONE;
+         session_finish(step, q->results, status);
 }
 
 static bool run(Queues *q, Node *node) { return run_node(q, node, NULL, NULL, 0, &q->f.status); }
