@@ -18,6 +18,7 @@ import {
   Values,
 } from './backend.js';
 import { GraphGrowth } from './graph-growth.js';
+import type { TracedStepOptions } from './trace.js';
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
@@ -26,6 +27,10 @@ const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
   tensors.map((tensor, i) =>
     owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never),
   );
+
+function refuseTrace({ trace }: TracedStepOptions): void {
+  if (trace) throw new UnimplementedError('a session of another thread records no traces');
+}
 
 const runOptionsOf = (timeoutMs: number): { timeoutInMs: bigint } | undefined =>
   timeoutMs > 0 ? { timeoutInMs: BigInt(timeoutMs) } : undefined;
@@ -156,6 +161,7 @@ export class RemoteBackend implements SessionBackend {
     partialRun?: Promise<string>,
   ): Promise<T> {
     const tensors = ownTensors(values);
+    refuseTrace(options);
     const runOptions = runOptionsOf(timeoutOf(options));
     const step = {
       feed: feeds.map(({ name }, i) => ({ name, tensor: tensors[i] })),
@@ -180,6 +186,7 @@ export class RemoteBackend implements SessionBackend {
     connections: readonly (readonly [Output, Output])[],
     options: StepOptions,
   ): CallableBackend {
+    refuseTrace(options);
     return new RemoteCallable(this, plan, connections, runOptionsOf(timeoutOf(options)));
   }
 
