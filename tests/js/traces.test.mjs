@@ -47,6 +47,22 @@ describe('traces', () => {
       assert.ok(record.allocated >= 16 * 32 * 4);
     }));
 
+  it('name the device of each node', () =>
+    withGraph(tf, async (g) => {
+      const x = tf.device('/cpu:1', () =>
+        g.tanh(g.randomUniform([4], 'float32', { name: 'r' }), { name: 'x' }),
+      );
+      const y = tf.device('/cpu:0', () => g.exp(x, { name: 'y' }));
+      const session = new tf.Session(g, { deviceCount: { CPU: 2 } });
+      const trace = new tf.Trace();
+      await session.run(y, {}, { trace });
+      await session.close();
+      const places = trace.records.map(({ node, device }) => `${node} ${device.at(-1)}`);
+      assert.deepEqual(places.sort(), ['r 1', 'x 1', 'y 0']);
+      const { traceEvents } = trace.chromeTrace();
+      assert.equal(traceEvents.filter(({ ph }) => ph === 'M').length, 2);
+    }));
+
   it('become a Chrome trace and a table', () =>
     withProduct(({ session, y, feeds }) => {
       session.runSync(y, feeds, { trace: true });

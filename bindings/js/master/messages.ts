@@ -8,6 +8,7 @@ import {
   Fields,
   INT32,
   INT64,
+  MessageOf,
   MessageType,
   RAW,
   TENSOR,
@@ -20,6 +21,7 @@ const NamedTensor = new MessageType({ name: [1, TEXT], tensor: [2, TENSOR] });
 
 /** As far as the bindings use it. */
 export const RunOptions = new MessageType({ traceLevel: [1, INT32], timeoutInMs: [2, INT64] });
+export type RunOptions = MessageOf<typeof RunOptions>;
 
 const TensorConnection = new MessageType({ fromTensor: [1, TEXT], toTensor: [2, TEXT] });
 

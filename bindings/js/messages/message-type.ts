@@ -93,6 +93,9 @@ export type ValuesOf<F extends Fields> = {
   readonly [K in keyof F]: F[K][1] extends Kind<infer T> ? T : never;
 };
 
+/** The values of a type of messages. */
+export type MessageOf<M> = M extends MessageType<infer F> ? ValuesOf<F> : never;
+
 const writers: MessageWriter[] = [];
 
 export class MessageType<F extends Fields> {

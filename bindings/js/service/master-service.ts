@@ -4,6 +4,7 @@
  */
 import { AbortedError, InvalidArgumentError, NotFoundError, TFError, codeNumber } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
+import type { TraceReceiver } from '../engine/session-step.js';
 import { Graph } from '../graph/graph.js';
 import type { Operation, Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
@@ -17,6 +18,7 @@ import { extendGraph } from './extend-graph.js';
 interface MadeCallable {
   readonly callable: LocalCallable;
   readonly timeoutMs: number;
+  readonly traced: boolean;
 }
 
 /** A session that a client created. */
@@ -39,8 +41,19 @@ const newHandle = (): string =>
     '',
   );
 
-const timeoutOf = (options: { readonly timeoutInMs?: bigint } | undefined): number =>
+/** The RunMetadata of a step, if its RunOptions ask for it. */
+class Recording implements TraceReceiver {
+  metadata: Uint8Array | undefined;
+  add(metadata: Uint8Array): void {
+    this.metadata = metadata;
+  }
+}
+
+const timeoutOf = (options: Partial<master.RunOptions> | undefined): number =>
   Number(options?.timeoutInMs ?? 0n);
+
+const recordingOf = (options: Partial<master.RunOptions> | undefined): Recording | undefined =>
+  options?.traceLevel ? new Recording() : undefined;
 
 /** The tensors of a request belong to it. */
 const valuesOf = (tensors: readonly (Tensor | undefined)[]): Values => {
@@ -134,21 +147,26 @@ export class MasterService {
     signal: AbortSignal,
   ): Promise<Response<typeof master.RunStep>> {
     const { graph, session } = this.#served(request.sessionHandle);
+    let recording: Recording | undefined;
     try {
+      const runOptions = request.options && master.RunOptions.decode(request.options);
+      recording = recordingOf(runOptions);
       const feeds = request.feed.map(({ name }) => name ?? '');
       const plan = planOf(graph, feeds, request.fetch, request.target);
       const values = valuesOf(request.feed.map(({ tensor }) => tensor));
-      const options = {
-        signal,
-        timeoutMs: timeoutOf(request.options && master.RunOptions.decode(request.options)),
-      };
+      const options = { signal, timeoutMs: timeoutOf(runOptions), trace: recording };
       const results = request.partialRunHandle
         ? await session.resumePartialRun(request.partialRunHandle).run(plan, values, options, same)
         : await session.run(plan, values, options, same);
-      return { tensor: request.fetch.map((name, i) => ({ name, tensor: results[i] })) };
+      const tensor = request.fetch.map((name, i) => ({ name, tensor: results[i] }));
+      return { tensor, metadata: recording?.metadata };
     } catch (error) {
       if (!(error instanceof TFError && request.storeErrorsInResponseBody)) throw error;
-      return { statusCode: codeNumber(error.code), statusErrorMessage: error.message };
+      return {
+        statusCode: codeNumber(error.code),
+        statusErrorMessage: error.message,
+        metadata: recording?.metadata,
+      };
     }
   }
 
@@ -162,7 +180,8 @@ export class MasterService {
     ]);
     const callable = session.makeCallable(planOf(graph, feed, fetch, target), connections);
     const handle = served.nextCallable++;
-    served.callables.set(handle, { callable, timeoutMs: timeoutOf(runOptions) });
+    const traced = recordingOf(runOptions) !== undefined;
+    served.callables.set(handle, { callable, timeoutMs: timeoutOf(runOptions), traced });
     return { handle };
   }
 
@@ -170,8 +189,10 @@ export class MasterService {
     { sessionHandle, handle, feed }: Request<typeof master.RunCallable>,
     signal: AbortSignal,
   ): Promise<Response<typeof master.RunCallable>> {
-    const { callable, timeoutMs } = callableOf(this.#served(sessionHandle), handle);
-    return { fetch: await callable.run(valuesOf(feed), { signal, timeoutMs }, same) };
+    const { callable, timeoutMs, traced } = callableOf(this.#served(sessionHandle), handle);
+    const trace = traced ? new Recording() : undefined;
+    const fetch = await callable.run(valuesOf(feed), { signal, timeoutMs, trace }, same);
+    return { fetch, metadata: trace?.metadata };
   }
 
   #releaseCallable(request: Request<typeof master.ReleaseCallable>): Response<typeof master.ReleaseCallable> {

@@ -2,10 +2,10 @@
  * SessionBackend: where the steps of a session run. Sessions, callables and partial runs look up and check
  * what users ask for; backends run it: in this thread (local/), or through a MasterService (remote/).
  */
+import type { TraceReceiver } from '../engine/session-step.js';
 import type { StepOptions } from '../engine/step-queue.js';
 import type { Operation, Output } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { Trace } from './trace.js';
 
 /** One of a session's devices. */
 export interface Device {
@@ -25,6 +25,12 @@ export interface Plan {
   readonly targets: readonly Operation[];
 }
 
+/** How a step runs. */
+export interface BackendOptions extends StepOptions {
+  /** Receives what the step runs. */
+  readonly trace?: TraceReceiver | undefined;
+}
+
 /** The values of the feeds of one run. */
 export interface Values {
   readonly tensors: readonly Tensor[];
@@ -40,14 +46,14 @@ export type Answer<T> = (values: () => readonly Tensor[]) => T;
 
 /** A prepared run, or a partial run. Values are taken when `run` is called; steps run in that order. */
 export interface CallableBackend {
-  run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
-  runSync(values: Values, options: StepOptions): readonly Tensor[];
+  run<T>(values: Values, options: BackendOptions, answer: Answer<T>): Promise<T>;
+  runSync(values: Values, options: BackendOptions): readonly Tensor[];
   release(): void;
 }
 
 export interface PartialRunBackend {
-  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
-  runSync(piece: Plan, values: Values, options: StepOptions): readonly Tensor[];
+  run<T>(piece: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T>;
+  runSync(piece: Plan, values: Values, options: BackendOptions): readonly Tensor[];
   /** 'x:0->y:0;0' */
   readonly handle: string;
 }
@@ -56,18 +62,16 @@ export interface PartialRunBackend {
 export interface SessionBackend {
   /** Throws unless the session may run. */
   checkUsable(): void;
-  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T>;
-  runSync(plan: Plan, values: Values, options: StepOptions): readonly Tensor[];
+  run<T>(plan: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T>;
+  runSync(plan: Plan, values: Values, options: BackendOptions): readonly Tensor[];
   makeCallable(
     plan: Plan,
     connections: readonly (readonly [Output, Output])[],
-    options: StepOptions,
+    options: BackendOptions,
   ): CallableBackend;
   partialRun(plan: Plan): PartialRunBackend;
   listDevices(): Promise<Device[]>;
   readonly closed: boolean;
-  /** Of the last step that was traced. */
-  readonly lastTrace?: Trace | undefined;
   close(): Promise<void>;
 }
 

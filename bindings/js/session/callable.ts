@@ -57,21 +57,30 @@ export class Callable<F extends Fetch = Fetch> {
       fetches: request.fetches,
       targets: request.targets,
     };
-    this.#backend = session.located(() => session.backend.makeCallable(plan, connections, options));
+    this.#backend = session.located(() =>
+      session.backend.makeCallable(plan, connections, session.stepOptions(options)),
+    );
   }
 
   /** Runs one step. The values are in the order of the feeds. */
   run(...values: TensorLike[]): Promise<Fetched<F>> {
     return this.#session.soon(
       () => this.#values(values),
-      (checked) => this.#backend.run(checked, this.#options, this.#session.answer(this.#answer)),
+      (checked) =>
+        this.#backend.run(
+          checked,
+          this.#session.stepOptions(this.#options),
+          this.#session.answer(this.#answer),
+        ),
     ) as Promise<Fetched<F>>;
   }
 
   /** The synchronous form of `run`. */
   runSync(...values: TensorLike[]): Fetched<F> {
     const checked = this.#values(values);
-    const results = this.#session.located(() => this.#backend.runSync(checked, this.#options));
+    const results = this.#session.located(() =>
+      this.#backend.runSync(checked, this.#session.stepOptions(this.#options)),
+    );
     return this.#answer(results) as Fetched<F>;
   }
 

@@ -3,7 +3,7 @@ import { checkText, checkTexts } from '../base/arguments.js';
 import { CancelledError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import { SessionStep, StepRequest } from '../engine/session-step.js';
-import { StepOptions, StepQueue, timeoutOf } from '../engine/step-queue.js';
+import { StepQueue, timeoutOf } from '../engine/step-queue.js';
 import { unsigned } from '../engine/wasm.js';
 import type { Null, Ptr, SessionOptionsPtr, SessionPtr, TextPtr, WasmCallablePtr } from '../generated/abi.js';
 import type { Graph } from '../graph/graph.js';
@@ -11,6 +11,7 @@ import type { Output } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
 import {
   Answer,
+  BackendOptions,
   CLOSED,
   CallableBackend,
   Device,
@@ -19,7 +20,6 @@ import {
   SessionBackend,
   Values,
 } from './backend.js';
-import { Trace, traceOf } from './trace.js';
 
 function withConfig(
   { wasm }: Runtime,
@@ -60,7 +60,6 @@ export class LocalBackend implements SessionBackend {
   /** Steps run one after the other, in the order of the calls. */
   private readonly queue = new StepQueue();
   closed = false;
-  lastTrace: Trace | undefined;
 
   /** `config` is a ConfigProto. */
   constructor(
@@ -87,16 +86,16 @@ export class LocalBackend implements SessionBackend {
     return this.pointer;
   }
 
-  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  run<T>(plan: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.runSoon(this.stepOf(plan, values, options), options, answer);
   }
 
-  runSync(plan: Plan, values: Values, options: StepOptions): readonly Tensor[] {
+  runSync(plan: Plan, values: Values, options: BackendOptions): readonly Tensor[] {
     return this.runAtOnce(this.stepOf(plan, values, options));
   }
 
   /** Runs a step when the steps before it have ended. */
-  runSoon<T>(step: SessionStep, options: StepOptions, answer: Answer<T>): Promise<T> {
+  runSoon<T>(step: SessionStep, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.queue.run(
       step,
       () => answer(() => step.values),
@@ -112,10 +111,14 @@ export class LocalBackend implements SessionBackend {
   }
 
   /** A step with copies of the values in the engine. */
-  step(values: Values, numResults: number, options: StepOptions, start: StepRequest['start']): SessionStep {
+  step(
+    values: Values,
+    numResults: number,
+    options: BackendOptions,
+    start: StepRequest['start'],
+  ): SessionStep {
+    const { trace } = options;
     const timeoutMs = timeoutOf(options);
-    const trace = traceOf(options);
-    if (trace) this.lastTrace = trace;
     return new SessionStep(this.runtime.wasm, {
       values: values.tensors,
       numResults,
@@ -125,7 +128,7 @@ export class LocalBackend implements SessionBackend {
     });
   }
 
-  private stepOf({ feeds, fetches, targets }: Plan, values: Values, options: StepOptions): SessionStep {
+  private stepOf({ feeds, fetches, targets }: Plan, values: Values, options: BackendOptions): SessionStep {
     const pointer = this.usablePointer();
     const { call } = this.runtime.wasm;
     return this.step(values, fetches.length, options, (scope, stepOptions, inputs, results, status) =>
@@ -226,15 +229,15 @@ export class LocalCallable implements CallableBackend {
     session.runtime.opened(this, 'callables', this.pointer);
   }
 
-  run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  run<T>(values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.session.runSoon(this.stepOf(values, options), options, answer);
   }
 
-  runSync(values: Values, options: StepOptions): readonly Tensor[] {
+  runSync(values: Values, options: BackendOptions): readonly Tensor[] {
     return this.session.runAtOnce(this.stepOf(values, options));
   }
 
-  private stepOf(values: Values, options: StepOptions): SessionStep {
+  private stepOf(values: Values, options: BackendOptions): SessionStep {
     const { call } = this.session.runtime.wasm;
     const { numResults } = this;
     return this.session.step(values, numResults, options, (_, stepOptions, inputs, results, status) =>
@@ -289,15 +292,15 @@ export class LocalPartialRun implements PartialRunBackend {
     return new LocalPartialRun(session, handle);
   }
 
-  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  run<T>(piece: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.session.runSoon(this.stepOf(piece, values, options), options, answer);
   }
 
-  runSync(piece: Plan, values: Values, options: StepOptions): readonly Tensor[] {
+  runSync(piece: Plan, values: Values, options: BackendOptions): readonly Tensor[] {
     return this.session.runAtOnce(this.stepOf(piece, values, options));
   }
 
-  private stepOf({ feeds, fetches }: Plan, values: Values, options: StepOptions): SessionStep {
+  private stepOf({ feeds, fetches }: Plan, values: Values, options: BackendOptions): SessionStep {
     const pointer = this.session.usablePointer();
     const { call } = this.session.runtime.wasm;
     return this.session.step(values, fetches.length, options, (scope, stepOptions, inputs, results, status) =>

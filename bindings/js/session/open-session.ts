@@ -4,10 +4,13 @@ import type { Graph } from '../graph/graph.js';
 import { withHint } from '../graph/hints.js';
 import type { Input } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { Answer, SessionBackend } from './backend.js';
+import type { Answer, BackendOptions, SessionBackend } from './backend.js';
 import type { Place, Request } from './request.js';
+import { Trace, TracedStepOptions, traceOf } from './trace.js';
 
 export class OpenSession {
+  /** Of the last step that was traced. */
+  lastTrace: Trace | undefined;
   /** Cached, because the look-up takes longer than a small step. */
   readonly #placesByName = new Map<string, Place>();
   readonly #placesByHandle = new WeakMap<Input, Place>();
@@ -26,6 +29,13 @@ export class OpenSession {
       withHint(error, this.graph.runtime, this.graph);
       throw error.node ? error.locate(error.node, this.graph.operation(error.node)?.type) : error;
     }
+  }
+
+  /** The options of one step, for the backend. */
+  stepOptions({ trace: wanted, ...options }: TracedStepOptions): BackendOptions {
+    const trace = traceOf(wanted);
+    if (trace) this.lastTrace = trace;
+    return { ...options, trace };
   }
 
   /** Gives the results of a step the structure of the fetches. */

@@ -53,14 +53,17 @@ export class PartialRun {
   ): Promise<Fetched<F>> {
     return this.#session.soon(
       () => this.#piece(fetches, feeds, options),
-      ({ plan, values, shape }) => this.#backend.run(plan, values, options, this.#session.answer(shape)),
+      ({ plan, values, shape }) =>
+        this.#backend.run(plan, values, this.#session.stepOptions(options), this.#session.answer(shape)),
     ) as Promise<Fetched<F>>;
   }
 
   /** The synchronous form of `run`. */
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: TracedStepOptions = {}): Fetched<F> {
     const { plan, values, shape } = this.#piece(fetches, feeds, options);
-    return shape(this.#session.located(() => this.#backend.runSync(plan, values, options))) as Fetched<F>;
+    return shape(
+      this.#session.located(() => this.#backend.runSync(plan, values, this.#session.stepOptions(options))),
+    ) as Fetched<F>;
   }
 
   #piece(

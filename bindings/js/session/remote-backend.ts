@@ -1,6 +1,6 @@
 /** RemoteBackend: runs the steps of a session through a MasterService. */
 import { CancelledError, InternalError, UnimplementedError, errorOf } from '../base/errors.js';
-import { StepOptions, timeoutOf } from '../engine/step-queue.js';
+import { timeoutOf } from '../engine/step-queue.js';
 import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
@@ -9,6 +9,7 @@ import type { Fields, ValuesOf } from '../messages/message-type.js';
 import { Tensor } from '../tensor/tensor.js';
 import {
   Answer,
+  BackendOptions,
   CLOSED,
   CallableBackend,
   Device,
@@ -18,7 +19,6 @@ import {
   Values,
 } from './backend.js';
 import { GraphGrowth } from './graph-growth.js';
-import type { TracedStepOptions } from './trace.js';
 
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
@@ -28,12 +28,14 @@ const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
     owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never),
   );
 
-function refuseTrace({ trace }: TracedStepOptions): void {
-  if (trace) throw new UnimplementedError('a session of another thread records no traces');
-}
+/** RunOptions.TraceLevel */
+const FULL_TRACE = 3;
 
-const runOptionsOf = (timeoutMs: number): { timeoutInMs: bigint } | undefined =>
-  timeoutMs > 0 ? { timeoutInMs: BigInt(timeoutMs) } : undefined;
+const runOptionsOf = (options: BackendOptions): Partial<master.RunOptions> | undefined => {
+  const timeoutMs = timeoutOf(options);
+  if (timeoutMs === 0 && !options.trace) return undefined;
+  return { timeoutInMs: BigInt(timeoutMs), traceLevel: options.trace ? FULL_TRACE : 0 };
+};
 
 const noSync = (): never => {
   throw new UnimplementedError(
@@ -148,7 +150,7 @@ export class RemoteBackend implements SessionBackend {
     }
   }
 
-  run<T>(plan: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  run<T>(plan: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.runStep(plan, values, options, answer);
   }
 
@@ -156,13 +158,12 @@ export class RemoteBackend implements SessionBackend {
   async runStep<T>(
     { feeds, fetches, targets }: Plan,
     values: Values,
-    options: StepOptions,
+    options: BackendOptions,
     answer: Answer<T>,
     partialRun?: Promise<string>,
   ): Promise<T> {
     const tensors = ownTensors(values);
-    refuseTrace(options);
-    const runOptions = runOptionsOf(timeoutOf(options));
+    const runOptions = runOptionsOf(options);
     const step = {
       feed: feeds.map(({ name }, i) => ({ name, tensor: tensors[i] })),
       fetch: fetches.map(nameOf),
@@ -176,6 +177,7 @@ export class RemoteBackend implements SessionBackend {
         async (sessionHandle) => ({ sessionHandle, ...step, partialRunHandle: await partialRun }),
         options.signal,
       );
+      if (response.metadata) options.trace?.add(response.metadata);
       if (response.statusCode !== 0) throw errorOf(response.statusCode, response.statusErrorMessage);
       return inOrderOf(step.fetch, response.tensor);
     });
@@ -184,10 +186,9 @@ export class RemoteBackend implements SessionBackend {
   makeCallable(
     plan: Plan,
     connections: readonly (readonly [Output, Output])[],
-    options: StepOptions,
+    options: BackendOptions,
   ): CallableBackend {
-    refuseTrace(options);
-    return new RemoteCallable(this, plan, connections, runOptionsOf(timeoutOf(options)));
+    return new RemoteCallable(this, plan, connections, runOptionsOf(options));
   }
 
   partialRun(plan: Plan): PartialRunBackend {
@@ -268,7 +269,7 @@ class RemoteCallable implements CallableBackend {
     session: RemoteBackend,
     { feeds, fetches, targets }: Plan,
     connections: readonly (readonly [Output, Output])[],
-    runOptions: { timeoutInMs: bigint } | undefined,
+    runOptions: ReturnType<typeof runOptionsOf>,
   ) {
     this.#session = session;
     const options = {
@@ -284,7 +285,7 @@ class RemoteCallable implements CallableBackend {
     this.#handle.catch(() => {}); // each run reports it
   }
 
-  async run<T>(values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  async run<T>(values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     const feed = ownTensors(values);
     return answered(answer, async () => {
       const response = await this.#session.call(
@@ -292,6 +293,7 @@ class RemoteCallable implements CallableBackend {
         async (sessionHandle) => ({ sessionHandle, handle: await this.#handle, feed }),
         options.signal,
       );
+      if (response.metadata) options.trace?.add(response.metadata);
       return response.fetch;
     });
   }
@@ -324,7 +326,7 @@ class RemotePartialRun implements PartialRunBackend {
     this.#begun.catch(() => {}); // each piece reports it
   }
 
-  run<T>(piece: Plan, values: Values, options: StepOptions, answer: Answer<T>): Promise<T> {
+  run<T>(piece: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
     return this.#session.runStep(piece, values, options, answer, this.#begun);
   }
 

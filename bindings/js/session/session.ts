@@ -130,7 +130,9 @@ export class Session {
     return open.soon(
       () => this.#check(fetches, feeds, options),
       ({ plan, values, isIdle, shape }) =>
-        isIdle ? Promise.resolve(shape([])) : open.backend.run(plan, values, options, open.answer(shape)),
+        isIdle
+          ? Promise.resolve(shape([]))
+          : open.backend.run(plan, values, open.stepOptions(options), open.answer(shape)),
     );
   }
 
@@ -141,7 +143,9 @@ export class Session {
   runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: RunOptions = {}): Fetched<F> {
     const { plan, values, isIdle, shape } = this.#check(fetches, feeds, options);
     const { backend } = this.#open;
-    const results = isIdle ? [] : this.#open.located(() => backend.runSync(plan, values, options));
+    const results = isIdle
+      ? []
+      : this.#open.located(() => backend.runSync(plan, values, this.#open.stepOptions(options)));
     return shape(results) as Fetched<F>;
   }
 
@@ -207,7 +211,7 @@ export class Session {
 
   /** What the last step with `trace: true`, or with a Trace, ran: complete when the step has ended. */
   get lastTrace(): Trace | undefined {
-    return this.#open.backend.lastTrace;
+    return this.#open.lastTrace;
   }
 
   /** The session's devices, by their ids. */

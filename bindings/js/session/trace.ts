@@ -18,8 +18,8 @@ export interface TracedStepOptions extends StepOptions {
 
 export const TRACED_STEP_OPTIONS: Schema<TracedStepOptions> = { trace: 'anything', ...STEP_OPTIONS };
 
-/** The Trace of a step with these options. */
-export function traceOf({ trace }: TracedStepOptions): Trace | undefined {
+/** The Trace that an option `trace` means. */
+export function traceOf(trace: TracedStepOptions['trace']): Trace | undefined {
   if (trace instanceof Trace) return trace;
   if (trace !== undefined && typeof trace !== 'boolean')
     throw new InvalidArgumentError('trace must be true or a Trace: const trace = new tf.Trace()');
