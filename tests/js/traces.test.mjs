@@ -24,7 +24,7 @@ describe('traces', () => {
   const withProduct = (body) =>
     withGraph(tf, (g, session) => {
       const x = g.placeholder('float32', [null, 64], { name: 'x' });
-      const w = g.randomUniform([64, 32], 'float32', { name: 'w' });
+      const w = g.randomUniform([64, 32], { dtype: 'float32', name: 'w' });
       const product = g.matMul(x, w, { name: 'product' });
       const y = g.tanh(product, { name: 'y' });
       const xValue = new Float32Array(64 * 16).fill(0.5);
@@ -50,7 +50,7 @@ describe('traces', () => {
   it('name the device of each node', () =>
     withGraph(tf, async (g) => {
       const x = tf.device('/cpu:1', () =>
-        g.tanh(g.randomUniform([4], 'float32', { name: 'r' }), { name: 'x' }),
+        g.tanh(g.randomUniform([4], { dtype: 'float32', name: 'r' }), { name: 'x' }),
       );
       const y = tf.device('/cpu:0', () => g.exp(x, { name: 'y' }));
       const session = new tf.Session(g, { deviceCount: { CPU: 2 } });

@@ -283,7 +283,7 @@ describe("the target 'worker'", function () {
     withWorker(async (g, session) => {
       const x = g.placeholder('float32', [2], { name: 'x' });
       const y = g.tanh(g.mul(x, x, { name: 'square' }), { name: 'y' });
-      const bad = g.gather(y, g.cast(x, 'int32', { name: 'index' }), { name: 'bad' });
+      const bad = g.gather(y, g.cast(x, { dstT: 'int32', name: 'index' }), { name: 'bad' });
       const feeds = { x: [3, 4] };
       const ops = (trace) => trace.records.map(({ node }) => node).sort();
       const trace = new tf.Trace();
@@ -296,7 +296,7 @@ describe("the target 'worker'", function () {
       const call = session.makeCallable(y, [x], { trace: true });
       await call.run([1, 2]);
       assert.deepEqual(ops(session.lastTrace), ['square', 'y']);
-      const partial = session.partialRun(y, [x]);
+      const partial = session.partialRun([y], [x]);
       await partial.run(y, feeds, { trace: true });
       assert.deepEqual(ops(session.lastTrace), ['square', 'y']);
     }));
