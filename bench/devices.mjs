@@ -1,5 +1,6 @@
 // Two independent halves of a graph on two devices, and the same on one: node bench/devices.mjs (after
 // npm run build). Needs two processors. The halves are chains of small ops, which one device does not split.
+// They differ, so that no pass merges them.
 import { init } from '../npm/dist/index.js';
 import { compare, median } from './measure.mjs';
 
@@ -8,10 +9,10 @@ const [LAYERS, SIZE, ROUNDS] = [400, 4096, 15];
 const tf = await init({ threads: 2 });
 const graph = new tf.Graph();
 const input = graph.placeholder('float32', [SIZE]);
-const halves = ['/cpu:0', '/cpu:1'].map((device) =>
+const halves = ['/cpu:0', '/cpu:1'].map((device, half) =>
   tf.device(device, () => {
     let value = input;
-    for (let i = 0; i < LAYERS; i++) value = graph.tanh(graph.addV2(value, 0.5));
+    for (let i = 0; i < LAYERS; i++) value = graph.tanh(graph.addV2(value, 0.5 + half));
     return graph.sum(value, [0]);
   }),
 );

@@ -49,6 +49,7 @@ typedef struct Unit {
   int64_t waiting_units; /* loops directly inside that are not in the order yet */
   int64_t pending;       /* edges into the loop's Enters from nodes that are not in the order yet */
   int64_t first_ready;   /* id of a node that waits only for the loop to begin, chained; 0: none */
+  int64_t transfer;      /* id of a _Send or _Recv that is ready, chained; 0: none */
   int32_t ready_unit;    /* a loop directly inside that is ready, chained by next_unit; 0: none */
   int32_t next_unit;
   int64_t first_exit;  /* id of an Exit that is in the order, chained; 0: none */
@@ -253,6 +254,11 @@ static bool find_exit_guards(Sorter *s, int32_t loop) {
 
 static bool push_ready(Sorter *s, const Node *node) {
   TRY(find_guards(s, node));
+  if (is_transfer(node)) {
+    s->next[node->id] = s->units[s->loop].transfer;
+    s->units[s->loop].transfer = node->id;
+    return true;
+  }
   Guard guard = s->schedule->of_node[node->id].runs;
   while (s->queue_capacity <= guard) {
     int64_t before = s->queue_capacity;
@@ -312,9 +318,19 @@ static const Node *take_from(Sorter *s, Guard guard) {
   return graph_node(s->body->graph, id);
 }
 
-/* Prefers a node of the current guard: then a run tests the guard once for both. */
+static const Node *take_transfer(Sorter *s, bool (*wanted)(const Node *node)) {
+  int64_t id = s->units[s->loop].transfer;
+  const Node *node = id != 0 ? graph_node(s->body->graph, id) : NULL;
+  if (!node || !wanted(node)) return NULL;
+  s->units[s->loop].transfer = s->next[id];
+  return node;
+}
+
+/* A _Send comes as early as it can, because another part waits for it. Otherwise this prefers a node of the
+ * current guard: then a run tests the guard once for both. */
 static const Node *take_ready(Sorter *s) {
-  const Node *node = take_from(s, s->current);
+  const Node *node = take_transfer(s, node_is_send);
+  if (!node) node = take_from(s, s->current);
   while (!node && s->num_active > s->units[s->loop].active_base) {
     node = take_from(s, s->active[s->num_active - 1]);
     if (!node) s->num_active--;
@@ -427,6 +443,8 @@ static bool sort_loops(Sorter *s) {
       int32_t inner = unit->ready_unit;
       unit->ready_unit = s->units[inner].next_unit;
       TRY(begin_loop(s, inner));
+    } else if ((node = take_transfer(s, node_is_recv))) { /* as late as it can */
+      TRY(place_node(s, node));
     } else if (unit->waiting_nodes + unit->waiting_units > 0) {
       return refuse_knot(s);
     } else if (s->loop == 0) {
