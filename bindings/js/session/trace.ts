@@ -3,7 +3,6 @@ import { checkReceivers, Schema } from '../base/arguments.js';
 import { columns } from '../base/columns.js';
 import { showAs } from '../base/console-line.js';
 import { InvalidArgumentError } from '../base/errors.js';
-import type { TraceReceiver } from '../engine/session-step.js';
 import { STEP_OPTIONS, StepOptions } from '../engine/step-queue.js';
 import { Field, fieldsOf, intOf, textOf } from '../messages/protobuf.js';
 import { dtypeAttrFromNumber } from '../tensor/dtypes.js';
@@ -128,7 +127,7 @@ function opOf({ node, label }: NodeStats): string {
 /** They have a record but no kernel. */
 const WITHOUT_KERNEL = new Set(['Const', '_Arg', '_Retval']);
 
-export class Trace implements TraceReceiver {
+export class Trace {
   readonly #records: TraceRecord[] = [];
   /** When the first node began, in nanoseconds since 1970. */
   #origin: bigint | undefined;
