@@ -371,9 +371,14 @@ bool session_finish(SessionStep *step, Tensor *fetch_values, Status *status) {
     state = session_advance(step, 0, fetch_values, status);
   }
 #else
+  /* Nothing else can run before this call returns, so the step would wait until its deadline. */
   if (state == RUN_WAITING) {
+    bool has_deadline = step->step.stop.deadline != INT64_MAX;
     session_abandon(step);
-    status_set(status, CODE_FAILED_PRECONDITION, "The step waits for another step, and there is one thread");
+    if (has_deadline) status_set(status, CODE_DEADLINE_EXCEEDED, "Timed out waiting for notification");
+    else
+      status_set(status, CODE_FAILED_PRECONDITION,
+                 "The step waits for another step, and there is one thread");
   }
 #endif
   return state == RUN_DONE;

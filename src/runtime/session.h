@@ -83,7 +83,8 @@ MUST_CHECK bool session_begin(Session *session, const SessionRunOptions *options
  * references to the results. CANCELLED when the session was closed since the last call. */
 RunState session_advance(SessionStep *step, int64_t slice_ms, Tensor *fetch_values, Status *status);
 /* Runs the step to its end; while it is blocked, other threads have to run the step that it waits for.
- * Without threads FAILED_PRECONDITION. False on failure. */
+ * Without threads a blocked step fails at once: DEADLINE_EXCEEDED if it has a deadline, otherwise
+ * FAILED_PRECONDITION. False on failure. */
 MUST_CHECK bool session_finish(SessionStep *step, Tensor *fetch_values, Status *status);
 /* Whether a paused step is blocked (op/step.h): unless another step or thread acts, advancing it runs
  * nothing. With a slice of 0, session_advance pauses a blocked step, too. */

@@ -1,11 +1,10 @@
 #include <stdio.h>
 
+#include "base/sync.h"
 #include "c_api/c_api_fixture.h"
 
-/* Threads exist where the engine has locks. */
-#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#if SYNC_HAS_THREADS
 #include <pthread.h>
-#define HAS_THREADS 1
 #endif
 
 typedef struct Running {
@@ -280,7 +279,7 @@ TEST(what_was_fed_may_be_deleted_and_is_never_changed) {
   end_running(&r);
 }
 
-#ifdef HAS_THREADS
+#if SYNC_HAS_THREADS
 typedef struct Worker {
   TF_Session *session;
   TF_Output x, y;

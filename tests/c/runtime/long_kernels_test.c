@@ -1,8 +1,12 @@
 /* Deadlines and closing inside kernels that run for a long time. */
-#include <pthread.h>
 #include <time.h>
 
+#include "base/sync.h"
 #include "runtime/session_fixture.h"
+
+#if SYNC_HAS_THREADS
+#include <pthread.h>
+#endif
 
 /* A float tensor of random numbers, which nothing folds. */
 static NodeOutput random_tensor(Graph *graph, const char *name, const char *dims, int rank) {
@@ -111,6 +115,7 @@ TEST(deadlines_end_long_kernels) {
   CHECK_CONTEXT("%s", "");
 }
 
+#if SYNC_HAS_THREADS
 TEST(closing_a_session_ends_a_long_kernel) {
   Fixture f;
   pthread_t thread;
@@ -127,3 +132,4 @@ TEST(closing_a_session_ends_a_long_kernel) {
   end_long(&s);
   end(&f);
 }
+#endif

@@ -1,10 +1,14 @@
 /* Queues between steps of one session. What is expected was observed in TensorFlow 2.21. */
-#include <pthread.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sync.h"
 #include "graph/node_builder.h"
 #include "runtime/session_fixture.h"
+
+#if SYNC_HAS_THREADS
+#include <pthread.h>
+#endif
 
 enum { MOST = 8 };
 
@@ -280,6 +284,28 @@ TEST(queues_are_shared_by_container_and_name) {
 
 /* --- steps that wait for each other --- */
 
+/* In slices, as JavaScript runs steps: a blocked step returns at once and can be continued. */
+TEST(a_blocked_step_pauses_and_other_steps_run) {
+  Queues q;
+  REQUIRE(begin_queues(&q, true, "i: 3", kBothShapes));
+  SessionStep *step;
+  Tensor result = {0};
+  NodeOutput fetch = {q.dequeue, 0};
+  REQUIRE(start_step(q.f.session, NULL, NULL, NULL, fetch, 1000, &result, &step, &q.f.status) == RUN_WAITING);
+  CHECK(session_step_is_blocked(step));
+  CHECK_INT_EQ(session_advance(step, 1000, &result, &q.f.status), RUN_WAITING);
+  CHECK_OK(add(&q, 3, 0), q.f.status);
+  CHECK_INT_EQ(session_advance(step, 1000, &result, &q.f.status), RUN_DONE);
+  CHECK_INT_EQ(*tensor_i32(&result), 3);
+  tensor_clear(&result);
+  REQUIRE(start_step(q.f.session, NULL, NULL, NULL, fetch, 1000, &result, &step, &q.f.status) == RUN_WAITING);
+  session_abandon(step);
+  CHECK_OK(add(&q, 4, 0), q.f.status);
+  check_size(&q, 1);
+  end_queues(&q);
+}
+
+#if SYNC_HAS_THREADS
 typedef struct Waiting {
   Queues *q;
   Node *node;
@@ -362,27 +388,7 @@ TEST(closing_waits_for_those_who_add_before_or_cancels_them) {
     end_queues(&q);
   }
 }
-
-/* In slices, as JavaScript runs steps: a blocked step returns at once and can be continued. */
-TEST(a_blocked_step_pauses_and_other_steps_run) {
-  Queues q;
-  REQUIRE(begin_queues(&q, true, "i: 3", kBothShapes));
-  SessionStep *step;
-  Tensor result = {0};
-  NodeOutput fetch = {q.dequeue, 0};
-  REQUIRE(start_step(q.f.session, NULL, NULL, NULL, fetch, 1000, &result, &step, &q.f.status) == RUN_WAITING);
-  CHECK(session_step_is_blocked(step));
-  CHECK_INT_EQ(session_advance(step, 1000, &result, &q.f.status), RUN_WAITING);
-  CHECK_OK(add(&q, 3, 0), q.f.status);
-  CHECK_INT_EQ(session_advance(step, 1000, &result, &q.f.status), RUN_DONE);
-  CHECK_INT_EQ(*tensor_i32(&result), 3);
-  tensor_clear(&result);
-  REQUIRE(start_step(q.f.session, NULL, NULL, NULL, fetch, 1000, &result, &step, &q.f.status) == RUN_WAITING);
-  session_abandon(step);
-  CHECK_OK(add(&q, 4, 0), q.f.status);
-  check_size(&q, 1);
-  end_queues(&q);
-}
+#endif
 
 TEST(elements_of_queues_may_hold_handles_of_their_queue) {
   Fixture f;

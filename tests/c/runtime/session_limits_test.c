@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/sync.h"
 #include "runtime/session_fixture.h"
 
-#if !defined(__wasm__) || defined(TFCORE_THREADS)
+#if SYNC_HAS_THREADS
 #include <pthread.h>
-#define HAS_THREADS 1
 #endif
 
 /* An endless loop in the graph, one in the body of a called function, and a loop of 20,000 iterations. */
@@ -207,7 +207,7 @@ TEST(a_session_that_is_freed_abandons_its_steps) {
   end_endless(&e);
 }
 
-#ifdef HAS_THREADS
+#if SYNC_HAS_THREADS
 typedef struct Closer {
   Session *session;
   int64_t began, closed; /* nanoseconds */
