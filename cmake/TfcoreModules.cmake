@@ -2,6 +2,7 @@
 
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
+set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimizer checkpoint c_api)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -49,6 +50,10 @@ function(tfcore_module name)
   if(sources)
     add_library(tfcore_${name} STATIC ${sources})
     target_compile_options(tfcore_${name} PRIVATE ${TFCORE_WARNINGS})
+    # What runs while graphs are made need not be fast, but is downloaded.
+    if(EMSCRIPTEN AND name IN_LIST TFCORE_COMPACT_MODULES)
+      target_compile_options(tfcore_${name} PRIVATE -Os)
+    endif()
     set(scope PUBLIC)
     set(TFCORE_MODULES ${TFCORE_MODULES} ${name} CACHE INTERNAL "")
   else()
