@@ -10,7 +10,7 @@ static const char kMark[] = ".tempstate";
 static bool draft_path(const char *path, char to[FILE_PATH_MAX + 1], Status *status) {
   static atomic_uint counter;
   char writer[FILE_WRITER_CAPACITY];
-  file_store()->writer(writer);
+  file_store_of(path)->writer(writer);
   int length =
       snprintf(to, FILE_PATH_MAX + 1, "%s%s%s-%u", path, kMark, writer, atomic_fetch_add(&counter, 1));
   if (length <= FILE_PATH_MAX) return true;
@@ -36,9 +36,9 @@ static bool remove_leftover(void *arg, const char *name, Status *status) {
   if (!end || (size_t)(end - begin) >= sizeof writer || leftovers->directory + strlen(name) > FILE_PATH_MAX)
     return true;
   snprintf(writer, sizeof writer, "%.*s", (int)(end - begin), begin);
-  if (file_store()->writer_lives(writer)) return true;
+  if (file_store_of(leftovers->path)->writer_lives(writer)) return true;
   snprintf(path, sizeof path, "%.*s%s", (int)leftovers->directory, leftovers->path, name);
-  (void)!file_store()->remove(path, &ignored);
+  (void)!file_store_of(path)->remove(path, &ignored);
   return true;
 }
 
@@ -51,7 +51,7 @@ static void remove_leftovers(const char *path) {
   size_t length = leftovers.directory > 1 ? leftovers.directory - 1 : leftovers.directory;
   memcpy(directory, path, length);
   directory[length] = '\0';
-  (void)!file_store()->list(directory, remove_leftover, &leftovers, &ignored);
+  (void)!file_store_of(path)->list(directory, remove_leftover, &leftovers, &ignored);
 }
 
 bool file_draft_begin(const char *path, FileDraft *draft, Status *status) {
@@ -59,24 +59,24 @@ bool file_draft_begin(const char *path, FileDraft *draft, Status *status) {
   TRY(draft_path(path, draft->path, status));
   remove_leftovers(path);
   /* On failure the file may exist. */
-  return file_store()->write(draft->path, false, NULL, 0, status);
+  return file_store_of(draft->path)->write(draft->path, false, NULL, 0, status);
 }
 
 bool file_draft_append(FileDraft *draft, const void *bytes, int64_t size, Status *status) {
-  return file_store()->write(draft->path, true, bytes, size, status);
+  return file_store_of(draft->path)->write(draft->path, true, bytes, size, status);
 }
 
 bool file_draft_publish(FileDraft *draft, const char *path, Status *status) {
-  TRY(file_store()->sync(draft->path, status));
+  TRY(file_store_of(draft->path)->sync(draft->path, status));
   draft->publishing = true;
-  TRY(file_store()->rename(draft->path, path, status));
+  TRY(file_store_of(draft->path)->rename(draft->path, path, status));
   draft->path[0] = '\0';
   return file_sync_parent(path, status);
 }
 
 void file_draft_drop(FileDraft *draft) {
   Status ignored;
-  if (draft->path[0] != '\0') (void)!file_store()->remove(draft->path, &ignored);
+  if (draft->path[0] != '\0') (void)!file_store_of(draft->path)->remove(draft->path, &ignored);
   draft->path[0] = '\0';
 }
 

@@ -118,6 +118,23 @@ static bool memory_write(const char *path, bool append, const void *bytes, int64
   return ok;
 }
 
+char *file_memory_create(const char *path, int64_t size, Status *status) {
+  char *bytes = NULL;
+  mutex_lock(&lock);
+  if (write_locked(path, false, NULL, 0, status)) {
+    Content *content = find(path)->content;
+    if (mem_grow((void **)&content->bytes, &content->capacity, size > 0 ? size : 1, 1)) {
+      bytes = content->bytes;
+      memset(bytes, 0, (size_t)size);
+      content->size = size;
+    } else {
+      status_oom(status, "a file in memory");
+    }
+  }
+  mutex_unlock(&lock);
+  return bytes;
+}
+
 static bool link_locked(const char *from, const char *to, Status *status) {
   MemoryFile *source = find(from);
   if (!source) return file_error(from, ENOENT, status);

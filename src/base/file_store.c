@@ -16,6 +16,12 @@ void file_store_use(const FileStore *store) { store_in_use = store; }
 
 const FileStore *file_store(void) { return store_in_use; }
 
+static bool in_memory(const char *path) {
+  return strncmp(path, FILE_MEMORY_SCHEME, strlen(FILE_MEMORY_SCHEME)) == 0;
+}
+
+const FileStore *file_store_of(const char *path) { return in_memory(path) ? &kMemoryFiles : store_in_use; }
+
 bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status) {
   if (path.length == 0) return status_invalid(status, "A file name must not be empty");
   if (path.length > FILE_PATH_MAX)
@@ -28,7 +34,7 @@ bool file_path(Str path, char to[FILE_PATH_MAX + 1], Status *status) {
 }
 
 bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size, Status *status) {
-  TRY(file_store()->size(path, size, status));
+  TRY(file_store_of(path)->size(path, size, status));
   if (*size > limit) {
     return status_set(status, CODE_RESOURCE_EXHAUSTED,
                       "%s has %lld bytes, more than the %lld that can be read", path, (long long)*size,
@@ -36,7 +42,7 @@ bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size,
   }
   char *made = mem_alloc(*size + 1);
   if (!made) return status_oom(status, "a file");
-  if (!file_store()->read(path, 0, made, *size, status)) {
+  if (!file_store_of(path)->read(path, 0, made, *size, status)) {
     mem_free(made);
     return false;
   }
@@ -45,11 +51,13 @@ bool file_read_all(const char *path, int64_t limit, char **bytes, int64_t *size,
   return true;
 }
 
-/* The length of the path's folder; 0 if there is none. The root's is 1. */
+/* The length of the path's folder; 0 if there is none. The folders "/" and "ram://" end with '/'. */
 static size_t directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
   if (!slash) return 0;
-  return slash == path ? 1 : (size_t)(slash - path);
+  size_t length = (size_t)(slash - path);
+  bool is_root = length == 0 || (length + 1 == strlen(FILE_MEMORY_SCHEME) && in_memory(path));
+  return is_root ? length + 1 : length;
 }
 
 /* Copies the folder's name; "" if there is none. */
@@ -65,13 +73,15 @@ bool file_make_parent(const char *path, Status *status) {
   char directory[FILE_PATH_MAX + 1];
   TRY(copy_directory(path, directory, status));
   return directory[0] == '\0' || strcmp(directory, "/") == 0 ||
-         file_store()->make_directory(directory, status);
+         file_store_of(directory)->make_directory(directory, status);
 }
 
 int file_lock_parent(const char *path) {
   char directory[FILE_PATH_MAX + 1];
   Status ignored;
-  return file_store()->lock && copy_directory(path, directory, &ignored) ? file_store()->lock(directory) : -1;
+  return file_store_of(path)->lock && copy_directory(path, directory, &ignored)
+             ? file_store_of(path)->lock(directory)
+             : -1;
 }
 
 void file_unlock(int lock) {
@@ -81,20 +91,20 @@ void file_unlock(int lock) {
 bool file_sync_parent(const char *path, Status *status) {
   char directory[FILE_PATH_MAX + 1];
   TRY(copy_directory(path, directory, status));
-  return file_store()->sync(directory, status);
+  return file_store_of(directory)->sync(directory, status);
 }
 
 static bool copy_file(const char *from, const char *to, Status *status) {
   enum { PIECE = 1 << 20 };
   int64_t size, done = 0;
-  TRY(file_store()->size(from, &size, status));
+  TRY(file_store_of(from)->size(from, &size, status));
   char *piece = mem_alloc(size < PIECE ? size : PIECE);
   if (!piece) return status_oom(status, "a copy of a file");
-  bool ok = file_store()->write(to, false, NULL, 0, status);
+  bool ok = file_store_of(to)->write(to, false, NULL, 0, status);
   while (ok && done < size) {
     int64_t length = size - done < PIECE ? size - done : PIECE;
-    ok = file_store()->read(from, done, piece, length, status) &&
-         file_store()->write(to, true, piece, length, status);
+    ok = file_store_of(from)->read(from, done, piece, length, status) &&
+         file_store_of(to)->write(to, true, piece, length, status);
     done += length;
   }
   mem_free(piece);
@@ -103,7 +113,7 @@ static bool copy_file(const char *from, const char *to, Status *status) {
 
 static bool remove_if_there(const char *path, Status *status) {
   Status removed;
-  if (file_store()->remove(path, &removed) || removed.code == CODE_NOT_FOUND) return true;
+  if (file_store_of(path)->remove(path, &removed) || removed.code == CODE_NOT_FOUND) return true;
   *status = removed;
   return false;
 }
@@ -111,11 +121,11 @@ static bool remove_if_there(const char *path, Status *status) {
 bool file_duplicate(const char *from, const char *to, Status *status) {
   Status ignored;
   TRY(remove_if_there(to, status));
-  if (file_store()->link(from, to, &ignored)) return true;
+  if (file_store_of(from) == file_store_of(to) && file_store_of(from)->link(from, to, &ignored)) return true;
   /* The name may exist in spite of the error: writing to it would change the file itself. */
   TRY(remove_if_there(to, status));
   if (copy_file(from, to, status)) return true;
-  (void)!file_store()->remove(to, &ignored);
+  (void)!file_store_of(to)->remove(to, &ignored);
   return false;
 }
 
@@ -207,7 +217,7 @@ bool file_match(const char *pattern, FileVisitor visit, void *arg, Status *statu
   size_t before = strlen(pattern) - strlen(matching.pattern);
   StrBuf path = {0};
   bool ok = false;
-  TRY_DONE(file_store()->list(directory, keep_match, &matching, status));
+  TRY_DONE(file_store_of(directory)->list(directory, keep_match, &matching, status));
   if (matching.count > 0)
     qsort(matching.names, (size_t)matching.count, sizeof *matching.names, compare_names);
   for (int64_t i = 0; i < matching.count; i++) {

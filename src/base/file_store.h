@@ -1,5 +1,6 @@
 /* The file system of ops (checkpoints). The process chooses where files are: on the disk (native builds), in
  * memory (WebAssembly, because a browser has nothing else), or in a store provided by the embedding program.
+ * Paths that begin with "ram://" are always in memory, as in TensorFlow.
  *
  * A path is a text with '/' between its parts, of at most FILE_PATH_MAX bytes. Errors are those of
  * TensorFlow's file systems, such as NOT_FOUND "dir/file; No such file or directory".
@@ -57,12 +58,18 @@ extern const FileStore kDiskFiles;
 extern const FileStore kMemoryFiles;
 /* Frees all files in memory. */
 void file_memory_clear(void);
+/* Creates or replaces a file in memory of `size` zero bytes, which the caller fills: they are at the result
+ * until the file is written, replaced or removed. NULL and RESOURCE_EXHAUSTED when out of memory. */
+MUST_CHECK char *file_memory_create(const char *path, int64_t size, Status *status);
 /* All paths in memory, sorted. */
 MUST_CHECK bool file_memory_list(FileVisitor visit, void *arg, Status *status);
 
 /* The current store: kDiskFiles by default, in WebAssembly kMemoryFiles. Change it while no step runs. */
 void file_store_use(const FileStore *store);
 const FileStore *file_store(void);
+#define FILE_MEMORY_SCHEME "ram://"
+/* The store that has the file, or the folder, of that path. */
+const FileStore *file_store_of(const char *path);
 
 /* Copies a path into `to` after checking it: INVALID_ARGUMENT when it is empty, too long or contains a
  * NUL. */

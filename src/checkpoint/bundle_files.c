@@ -28,7 +28,7 @@ bool bundle_exists(Str prefix) {
   int64_t size;
   Status status;
   status_init(&status);
-  return bundle_index_path(prefix, path, &status) && file_store()->size(path, &size, &status);
+  return bundle_index_path(prefix, path, &status) && file_store_of(path)->size(path, &size, &status);
 }
 
 bool bundle_parse_entry(const TableEntry *entry, Arena *arena, BundleEntry **parsed, Status *status) {

@@ -107,10 +107,10 @@ static bool place_shard(void *arg, int32_t number, const char *path, Status *sta
   for (int64_t i = 0; i < merge->shards.num_entries; i++) {
     const Shard *shard = merge->shards.entries[i].value;
     if (!merge->shards.entries[i].key || shard->number != number) continue;
-    return file_duplicate(shard->path, path, status) && file_store()->sync(path, status);
+    return file_duplicate(shard->path, path, status) && file_store_of(path)->sync(path, status);
   }
   /* A checkpoint without tensors has an empty file. */
-  return file_store()->write(path, false, NULL, 0, status);
+  return file_store_of(path)->write(path, false, NULL, 0, status);
 }
 
 static bool publish(Merge *merge, Status *status) {
@@ -133,12 +133,12 @@ static void remove_parts(const Merge *merge, const Str *prefixes, int64_t count)
   for (int64_t i = 0; i < count; i++) {
     if (str_equal(prefixes[i], merge->destination) || !bundle_index_path(prefixes[i], path, &ignored))
       continue;
-    (void)!file_store()->remove(path, &ignored);
+    (void)!file_store_of(path)->remove(path, &ignored);
   }
   for (int64_t i = 0; i < merge->shards.num_entries; i++) {
     const Shard *shard = merge->shards.entries[i].value;
     if (merge->shards.entries[i].key && !shard->of_destination)
-      (void)!file_store()->remove(shard->path, &ignored);
+      (void)!file_store_of(shard->path)->remove(shard->path, &ignored);
   }
 }
 

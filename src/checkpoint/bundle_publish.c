@@ -45,7 +45,8 @@ static void remove_shards(Str prefix, int32_t num_shards, int32_t count) {
   char path[FILE_PATH_MAX + 1];
   Status ignored;
   for (int32_t i = 0; i < count; i++) {
-    if (!bundle_data_path(prefix, i, num_shards, path, &ignored) || !file_store()->remove(path, &ignored))
+    if (!bundle_data_path(prefix, i, num_shards, path, &ignored) ||
+        !file_store_of(path)->remove(path, &ignored))
       return;
   }
 }
@@ -91,8 +92,8 @@ static bool link_shard(void *arg, int32_t shard, const char *path, Status *statu
   char from[FILE_PATH_MAX + 1];
   Status ignored;
   TRY(bundle_data_path(renaming->prefix, shard, renaming->num_shards, from, status));
-  (void)!file_store()->remove(path, &ignored);
-  return file_store()->link(from, path, status);
+  (void)!file_store_of(path)->remove(path, &ignored);
+  return file_store_of(from)->link(from, path, status);
 }
 
 static bool publish(Str prefix, BundleHeader *header, IndexEntry *entries, int64_t count, PlaceShard place,

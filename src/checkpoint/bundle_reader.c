@@ -117,7 +117,7 @@ static bool find_bytes(const BundleReader *reader, Str name, const BundleEntry *
     return status_set(status, CODE_DATA_LOSS, "Entry for key %.*s is damaged", (int)name.length, name.data);
   }
   TRY(bundle_data_path(str_of(reader->prefix), entry->shard_id, reader->header->num_shards, path, status));
-  TRY(file_store()->size(path, &size, status));
+  TRY(file_store_of(path)->size(path, &size, status));
   if (entry->offset > size || entry->size > size - entry->offset) {
     return status_set(status, CODE_OUT_OF_RANGE, "%s; Read less bytes than requested", path);
   }
@@ -166,7 +166,7 @@ static bool read_strings(BundleReader *reader, const BundleEntry *entry, const c
   TRY(tensor_allocate(tensor, DT_STRING, shape, pool, status));
   char *bytes = mem_alloc(entry->size);
   if (!bytes) return status_oom(status, "the strings of a checkpoint");
-  bool ok = file_store()->read(path, entry->offset, bytes, entry->size, status) &&
+  bool ok = file_store_of(path)->read(path, entry->offset, bytes, entry->size, status) &&
             take_strings(reader, entry, (Str){bytes, (size_t)entry->size}, tensor, status);
   mem_free(bytes);
   return ok;
@@ -194,7 +194,7 @@ static bool read_entry(BundleReader *reader, Str name, const BundleEntry *entry,
       goto done;
     }
     TRY_DONE(tensor_allocate(&read, dtype, &shape, pool, status));
-    TRY_DONE(file_store()->read(path, entry->offset, read.data, entry->size, status));
+    TRY_DONE(file_store_of(path)->read(path, entry->offset, read.data, entry->size, status));
     TRY_DONE(check_sum(reader, entry, crc32c_extend(0, read.data, entry->size), status));
   }
   tensor_move(tensor, &read);

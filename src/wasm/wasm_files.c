@@ -289,9 +289,15 @@ void TF_WasmFileWrite(const char *path, const void *bytes, size_t length, TF_Sta
   reported(check_path(path, &status->status) && file_replace(path, bytes, (int64_t)length, &status->status));
 }
 
+char *TF_WasmFileCreate(const char *path, size_t size, TF_Status *status) {
+  start_status(status);
+  if (!check_path(path, &status->status)) return NULL;
+  return file_memory_create(path, (int64_t)size, &status->status);
+}
+
 void TF_WasmFileRemove(const char *path, TF_Status *status) {
   start_status(status);
-  reported(check_path(path, &status->status) && file_store()->remove(path, &status->status));
+  reported(check_path(path, &status->status) && file_store_of(path)->remove(path, &status->status));
 }
 
 static bool append_path(void *arg, const char *path, Status *status) {

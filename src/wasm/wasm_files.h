@@ -9,6 +9,9 @@ TF_CAPI_EXPORT extern void TF_WasmFileRead(const char *path, TF_Buffer *bytes, T
 /* Creates or replaces the file. */
 TF_CAPI_EXPORT extern void TF_WasmFileWrite(const char *path, const void *bytes, size_t length,
                                             TF_Status *status);
+/* Creates or replaces a file in memory ("ram://...") of `size` bytes and returns their address: the caller
+ * fills them before it uses the file otherwise. */
+TF_CAPI_EXPORT extern char *TF_WasmFileCreate(const char *path, size_t size, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmFileRemove(const char *path, TF_Status *status);
 /* The paths of all files, each followed by a NUL. */
 TF_CAPI_EXPORT extern void TF_WasmFileList(TF_Buffer *paths, TF_Status *status);

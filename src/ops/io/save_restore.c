@@ -215,7 +215,7 @@ static void delete_directories(const Str *prefixes, int64_t count, Str destinati
     if (directory.length == 0 || str_equal(directory, directory_of(destination)) ||
         !file_path(directory, path, &ignored))
       continue;
-    (void)!file_store()->remove_directory(path, &ignored);
+    (void)!file_store_of(path)->remove_directory(path, &ignored);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file_draft.h"
 #include "base/files_fixture.h"
 
 static bool append_name(void *arg, const char *name, Status *status) {
@@ -226,4 +227,32 @@ TEST(parents_that_need_not_be_made) {
   memset(path, 'a', sizeof path - 1);
   path[FILE_PATH_MAX + 1] = '/';
   CHECK_ERROR(file_make_parent(path, &status), status, CODE_INVALID_ARGUMENT, "File name is too long");
+}
+
+/* Paths of TensorFlow's file system in memory, whichever store is in use. */
+TEST(ram_paths_are_in_memory) {
+  const FileStore *before = file_store();
+  const FileStore *stores[] = {&kDiskFiles, &kMemoryFiles};
+  for (int i = 0; i < 2; i++) {
+    Status status;
+    char text[6] = "";
+    status_init(&status);
+    file_store_use(stores[i]);
+    CHECK(file_store_of("ram://a") == &kMemoryFiles && file_store_of("ram:/a") == stores[i]);
+    CHECK_OK(file_make_parent("ram://a", &status) && file_make_parent("ram://m/a", &status), status);
+    CHECK_OK(file_replace("ram://m/a", "first", 5, &status), status);
+    CHECK_OK(file_replace("ram://m/a", "other", 5, &status), status);
+    char *bytes = file_memory_create("ram://m/b", 5, &status);
+    if (CHECK_OK(bytes, status)) {
+      CHECK(bytes[0] == 0 && bytes[4] == 0);
+      memcpy(bytes, "third", 5);
+    }
+    CHECK_OK(file_memory_create("ram://m/none", 0, &status), status);
+    CHECK_OK(file_duplicate("ram://m/b", "ram://c", &status), status);
+    CHECK_OK(file_store_of("ram://c")->read("ram://c", 0, text, 5, &status), status);
+    CHECK_STR_EQ(text, "third");
+    const char *made[] = {"ram://c", "ram://m/a", "ram://m/b", "ram://m/none"};
+    for (int f = 0; f < 4; f++) CHECK_OK(file_store_of(made[f])->remove(made[f], &status), status);
+  }
+  file_store_use(before);
 }
