@@ -17,7 +17,8 @@ export const ROOMS = {
   service: ['session'],
   ops: ['graph'],
   models: ['session', 'ops'],
-  '.': ['models', 'service'],
+  loading: ['models'],
+  '.': ['loading', 'service'],
   cli: ['.'],
 };
 

@@ -8,6 +8,9 @@ import { CreateSpec, DefineSpec, FunctionDef } from './graph/function-def.js';
 import { Files } from './engine/files.js';
 import { freeze } from './models/freeze.js';
 import { Graph } from './graph/graph.js';
+import type { ModelSource } from './loading/file-sources.js';
+import type { Model } from './loading/model.js';
+import { LoadOptions, loadModel } from './loading/open-model.js';
 import { opNames } from './graph/hints.js';
 import type { OpDef } from './messages/op-def.js';
 import type { Input } from './graph/operation.js';
@@ -76,6 +79,11 @@ export interface TF {
   setLog(write: (line: string) => void): void;
   /** A GraphDef of what `outputs` need, with the session's variables as constants. */
   freeze(session: Session, outputs: readonly (Input | string)[]): Promise<Uint8Array>;
+  /**
+   * Opens a model: a SavedModel, a frozen GraphDef, a MetaGraphDef with its checkpoint, a graph model of
+   * TensorFlow.js; from an address, a path (Node), bytes, files, or a zip archive.
+   */
+  load(source: ModelSource, options?: LoadOptions): Promise<Model>;
   opDef(name: string): OpDef;
   opDefs(): OpDef[];
   /** Registers an op permanently in this engine. */
@@ -137,6 +145,7 @@ export function makeTF(runtime: Runtime): TF {
       runtime.log.write = write;
     },
     freeze,
+    load: (source, options) => loadModel(runtime, source, options),
     opDef(name) {
       checkText("an op's name", name);
       const found = runtime.findOpDef(name);

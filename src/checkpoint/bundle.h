@@ -34,6 +34,8 @@ typedef struct BundleReader BundleReader;
 bool bundle_exists(Str prefix);
 MUST_CHECK bool bundle_reader_open(Str prefix, BundleReader **reader, Status *status);
 void bundle_reader_free(BundleReader *reader); /* NULL is fine */
+/* The number of data files. */
+int32_t bundle_reader_num_shards(const BundleReader *reader);
 bool bundle_reader_contains(const BundleReader *reader, Str name);
 /* The dtype and shape of a tensor; for a sliced tensor the full shape. NOT_FOUND "Key x not found in
  * checkpoint". */

@@ -71,6 +71,8 @@ void bundle_reader_free(BundleReader *reader) {
   mem_free(reader);
 }
 
+int32_t bundle_reader_num_shards(const BundleReader *reader) { return reader->header->num_shards; }
+
 bool bundle_reader_contains(const BundleReader *reader, Str name) {
   return name.length > 0 && table_find(reader->entries, reader->num_entries, name);
 }

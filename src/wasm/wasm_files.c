@@ -9,6 +9,7 @@
 #include "base/file_draft.h"
 #include "base/file_store.h"
 #include "c_api/c_api_internal.h"
+#include "checkpoint/bundle.h"
 
 enum HostAction {
   HOST_SIZE,
@@ -293,6 +294,15 @@ char *TF_WasmFileCreate(const char *path, size_t size, TF_Status *status) {
   start_status(status);
   if (!check_path(path, &status->status)) return NULL;
   return file_memory_create(path, (int64_t)size, &status->status);
+}
+
+int TF_WasmCheckpointNumShards(const char *prefix, TF_Status *status) {
+  BundleReader *reader;
+  start_status(status);
+  if (!bundle_reader_open(str_of(prefix), &reader, &status->status)) return -1;
+  int count = bundle_reader_num_shards(reader);
+  bundle_reader_free(reader);
+  return count;
 }
 
 void TF_WasmFileRemove(const char *path, TF_Status *status) {

@@ -12,6 +12,8 @@ TF_CAPI_EXPORT extern void TF_WasmFileWrite(const char *path, const void *bytes,
 /* Creates or replaces a file in memory ("ram://...") of `size` bytes and returns their address: the caller
  * fills them before it uses the file otherwise. */
 TF_CAPI_EXPORT extern char *TF_WasmFileCreate(const char *path, size_t size, TF_Status *status);
+/* How many data files the checkpoint of that prefix has; -1 with a status if its index cannot be read. */
+TF_CAPI_EXPORT extern int TF_WasmCheckpointNumShards(const char *prefix, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmFileRemove(const char *path, TF_Status *status);
 /* The paths of all files, each followed by a NUL. */
 TF_CAPI_EXPORT extern void TF_WasmFileList(TF_Buffer *paths, TF_Status *status);

@@ -310,7 +310,7 @@ const calls = [
     () =>
       (...args) =>
         new tfcore.Variable(...args),
-    ({ w }) => [w.handle, w.value, w.initializer, true],
+    ({ w }) => [w.handle, { value: w.value, initializer: w.initializer }, true],
   ],
   [
     'Session.run',

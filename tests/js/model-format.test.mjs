@@ -23,7 +23,7 @@ const zip = (...names) =>
 const FILES = {
   'a SavedModel': [
     bytes(8, 1, field(2, field(1, field(1, 'v')), field(2, field(1, field(1, 'x'))))),
-    /SavedModel.*freeze it into a GraphDef/,
+    /SavedModel.*tf\.load opens it/,
   ],
   'an ONNX model': [
     bytes(8, 9, field(2, 'pytorch'), field(3, '2.1'), field(7, field(2, 'graph')), field(8, [16, 17])),
@@ -43,8 +43,11 @@ const FILES = {
     /HDF5 file.*load the model with Keras/,
   ],
   'a Keras model': [zip('metadata.json', 'config.json', 'model.weights.h5'), /Keras model \(\.keras\)/],
-  'a zip archive': [zip('graph.pb'), /zip archive: unpack it/],
-  'a SavedModel in a zip archive': [zip('model/saved_model.pb'), /zip archive of a SavedModel: unpack it/],
+  'a zip archive': [zip('graph.pb'), /zip archive: tf\.load opens it/],
+  'a SavedModel in a zip archive': [
+    zip('model/saved_model.pb'),
+    /zip archive of a SavedModel: tf\.load opens it/,
+  ],
   'an archive of arrays': [zip('a.npy'), /NumPy's arrays \(\.npz\)/],
   'a PyTorch file': [zip('archive/data.pkl', 'archive/version'), /PyTorch file.*convert/],
   'an old PyTorch file': [bytes([0x80, 2, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9]), /PyTorch file/],

@@ -5,6 +5,8 @@ interface NodeModules {
   'node:buffer': typeof import('node:buffer');
   'node:fs/promises': typeof import('node:fs/promises');
   'node:os': typeof import('node:os');
+  'node:path': typeof import('node:path');
+  'node:url': typeof import('node:url');
   'node:worker_threads': typeof import('node:worker_threads');
   'node:zlib': typeof import('node:zlib');
 }

@@ -45,8 +45,9 @@ function nearFile(file: string): string {
 function folderText(folder: string): string {
   const has = (name: string): boolean => existsSync(path.join(folder, name));
   if (has('saved_model.pb'))
-    return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))}`;
-  if (has('model.json')) return `${folder} is a folder: that of ${foreignFormat('{"modelTopology":{}}')}`;
+    return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))!.says}`;
+  if (has('model.json'))
+    return `${folder} is a folder: that of ${foreignFormat('{"modelTopology":{}}')!.says}`;
   if (has('checkpoint'))
     return `${folder} is a folder, of checkpoints: they have the values of variables and no graph`;
   const graph = readdirSync(folder).find((name) => /\.(pb|pbtxt)$/.test(name));
@@ -59,9 +60,10 @@ function folderText(folder: string): string {
 export function readModel(file: string): Uint8Array | string {
   const bytes = readFile(file);
   const isBytes = bytes.length === 0 || !isText(file);
-  const format = formatOfName(file) ?? foreignFormat(bytes);
-  const isPlainText = format?.startsWith('protobuf text') ?? false;
-  if (format !== undefined && !isPlainText) throw new CommandError(`${file} is ${format}`);
+  const format = foreignFormat(bytes);
+  const isPlainText = format?.kind === 'graph-text';
+  const foreign = formatOfName(file) ?? (isPlainText ? undefined : format?.says);
+  if (foreign !== undefined) throw new CommandError(`${file} is ${foreign}`);
   return isBytes && !isPlainText ? bytes : withoutBom(new TextDecoder().decode(bytes));
 }
 

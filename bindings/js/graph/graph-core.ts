@@ -134,6 +134,8 @@ export abstract class GraphCore implements HintedGraph {
   // For hints: names of functions, and whether there are variables.
   abstract functions(): { readonly name: string }[];
   abstract get allVariables(): Variable[];
+  /** @internal */
+  abstract get hasMadeVariables(): boolean;
 
   // ---- building ----
 

@@ -22,6 +22,7 @@ import {
   toFunction,
 } from './graph-functions.js';
 import { ImportOptions, ImportResults, importInto } from './import-graph.js';
+import { GraphVariables } from './graph-variables.js';
 import type { Operand } from './op-inputs.js';
 import { Input, Operation, Output, Variable } from './operation.js';
 import { fieldsOf, intOf, varintsOf } from '../messages/protobuf.js';
@@ -36,7 +37,7 @@ export interface GraphVersions {
 const VARIABLE_OPTIONS = { name: 'a string', trainable: 'true or false', dtype: 'anything' } as const;
 
 export class Graph extends GraphOps {
-  readonly #variables: Variable[] = [];
+  readonly #variables = new GraphVariables(this);
   #initializers: { operation: Operation; count: number } | undefined;
 
   /** @internal */
@@ -49,7 +50,8 @@ export class Graph extends GraphOps {
     if (this.disposed) return 'Graph<disposed>';
     const parts = [counted(this.operations().length, 'node')];
     const functions = this.wasm.call.TF_GraphNumFunctions(this.pointer);
-    if (this.#variables.length > 0) parts.push(counted(this.#variables.length, 'variable'));
+    const variables = this.allVariables.length;
+    if (variables > 0) parts.push(counted(variables, 'variable'));
     if (functions > 0) parts.push(counted(functions, 'function'));
     return `Graph<${parts.join(', ')}>`;
   }
@@ -82,27 +84,33 @@ export class Graph extends GraphOps {
       name: `${name}/Read`,
       attrs: { dtype: start.dtype },
     }).output(0);
-    const variable = new Variable(handle, value, assign, options.trainable ?? true);
-    this.#variables.push(variable);
+    const variable = new Variable(handle, { value, initializer: assign }, options.trainable ?? true);
+    this.#variables.made(variable);
     return variable;
   }
 
-  /** The variables made by `variable`, in order. */
-  get trainableVariables(): Variable[] {
-    return this.#variables.filter((variable) => variable.trainable);
-  }
+  /** The variables made by `variable`, and those of imported nodes, in order. */
   get allVariables(): Variable[] {
-    return [...this.#variables];
+    return this.#variables.all();
+  }
+  /** @internal */
+  get hasMadeVariables(): boolean {
+    return this.#variables.hasMade;
+  }
+  /** Of imported variables those that the graph trains; if it trains none, all of floating-point numbers. */
+  get trainableVariables(): Variable[] {
+    return this.allVariables.filter((variable) => variable.trainable);
   }
 
   /** Runs every variable's initial assignment. */
   initializer(): Operation {
-    if (this.#initializers?.count !== this.#variables.length) {
+    const initialized = this.allVariables.filter((variable) => variable.hasInitializer);
+    if (this.#initializers?.count !== initialized.length) {
       const operation = this.op('NoOp', [], {
         name: this.uniqueName('init'),
-        controlInputs: this.#variables.map((v) => v.initializer),
+        controlInputs: initialized.map((variable) => variable.initializer),
       });
-      this.#initializers = { operation, count: this.#variables.length };
+      this.#initializers = { operation, count: initialized.length };
     }
     return this.#initializers.operation;
   }

@@ -16,7 +16,8 @@ export interface HintedGraph {
   operation(name: string): unknown;
   operations(): Iterable<{ readonly name: string }>;
   functions(): { readonly name: string }[];
-  readonly allVariables: readonly unknown[];
+  /** Whether some variables are not imported. */
+  readonly hasMadeVariables: boolean;
 }
 
 /** The names of the ops of an engine and of the functions of a graph. */
@@ -36,7 +37,7 @@ export function* nodeNames(graph: HintedGraph): Generator<string> {
 
 /** How the variables of a graph get their values. */
 function initializerHint(graph: HintedGraph | undefined, message: string): string {
-  if (graph && graph.allVariables.length > 0) {
+  if (graph?.hasMadeVariables) {
     return (
       'Variables have no values before they are initialised: run session.run(graph.initializer()) first. Those that were made later, such as the slots of an optimizer, ' +
       'need it too; it sets all of them anew, and variable.initializer one.'

@@ -1,13 +1,20 @@
 /** Operation, Output and Variable: handles of the parts of a graph. */
-import { checkReceivers, checkText, shown } from '../base/arguments.js';
+import { checkReceivers, checkText, isPlainObject, shown } from '../base/arguments.js';
 import { AttrValue, decodeAttr, decodeNodeAttrs } from '../messages/attr-value.js';
 import { showAs } from '../base/console-line.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
-import { InvalidArgumentError, NotFoundError, OutOfRangeError, TFError } from '../base/errors.js';
+import {
+  FailedPreconditionError,
+  InvalidArgumentError,
+  NotFoundError,
+  OutOfRangeError,
+  TFError,
+} from '../base/errors.js';
 import type { Abi, InputPtr, OperationPtr, OutputPtr, Ptr } from '../generated/abi.js';
 import type { Graph } from './graph.js';
 import type { OpDef } from '../messages/op-def.js';
+import type { TensorLike } from '../tensor/tensor.js';
 
 /** A node of a graph. Lives as long as its graph. */
 export class Operation {
@@ -217,31 +224,82 @@ export class Output {
   }
 }
 
-/** A variable: state of a session. It can be used as an Output, which is its current value. */
+/** The nodes of a variable, as far as the graph has them. */
+export interface VariableNodes {
+  readonly value?: Output | undefined;
+  readonly initializer?: Operation | undefined;
+}
+
+/**
+ * A variable: state of a session. It can be used as an Output, which is its current value. Imported graphs
+ * may also have TensorFlow 1's reference variables.
+ */
 export class Variable {
+  readonly #initializer: Operation | undefined;
+  #value: Output | undefined;
+
   constructor(
-    /** The resource handle, which the ResourceApply… ops take. */
+    /** The resource handle, which the ResourceApply… ops take, or the reference, which the Apply… ops take. */
     readonly handle: Output,
-    /** Its value, read in the current step. */
-    readonly value: Output,
-    /** Assigns the initial value. */
-    readonly initializer: Operation,
-    readonly trainable: boolean,
+    nodes: VariableNodes,
+    /** Whether optimizers train it unless they are given a list of variables. */
+    public trainable: boolean,
   ) {
-    if (!(handle instanceof Output && value instanceof Output && initializer instanceof Operation)) {
+    if (!(handle instanceof Output && isPlainObject(nodes) && typeof trainable === 'boolean')) {
       throw new TypeError('variables are made by graphs: write graph.variable(initialValue)');
     }
+    this.#value = nodes.value as Output | undefined;
+    this.#initializer = nodes.initializer as Operation | undefined;
   }
 
+  /** Whether it is a reference variable, of the ops VariableV2 and Variable. */
+  get isReference(): boolean {
+    return this.handle.operation.type !== 'VarHandleOp';
+  }
   get name(): string {
     return this.handle.operation.name;
   }
   get dtype(): DType {
-    return this.value.dtype;
+    return this.isReference ? this.handle.dtype : (this.handle.operation.attr('dtype') as DType);
   }
   get shape(): (number | null)[] | null {
-    return this.value.shape;
+    return this.#value?.shape ?? (this.handle.operation.attr('shape') as (number | null)[] | null);
   }
+
+  /** Its value, read in the current step. */
+  get value(): Output {
+    return (this.#value ??= this.isReference ? this.handle : this.read());
+  }
+
+  /** Assigns the initial value. An imported variable may have no such operation: FailedPreconditionError. */
+  get initializer(): Operation {
+    if (!this.#initializer)
+      throw new FailedPreconditionError(
+        `the graph has no operation that gives variable ${this.name} its initial value`,
+      );
+    return this.#initializer;
+  }
+  get hasInitializer(): boolean {
+    return this.#initializer !== undefined;
+  }
+
+  /** Adds a read of the value. With `controlInputs` it happens after these. */
+  read(options: { controlInputs?: readonly Operation[] } = {}): Output {
+    const { graph } = this.handle;
+    return this.isReference
+      ? graph.op('Identity', [this.handle], options).output(0)
+      : graph.op('ReadVariableOp', [this.handle], { ...options, attrs: { dtype: this.dtype } }).output(0);
+  }
+
+  /** Adds an operation that assigns a value: one of the graph, or a constant. */
+  assign(value: Input | TensorLike, options: { controlInputs?: readonly Operation[] } = {}): Operation {
+    return this.handle.graph.op(
+      this.isReference ? 'Assign' : 'AssignVariableOp',
+      [this.handle, value],
+      options,
+    );
+  }
+
   toString(): string {
     return `Variable<${this.name} ${this.dtype} [${this.shape?.map((size) => size ?? '?') ?? '?'}]>`;
   }

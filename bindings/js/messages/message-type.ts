@@ -84,6 +84,26 @@ export const message = <F extends Fields>(type: MessageType<F>): Kind<Partial<Va
   absent: () => undefined,
 });
 
+/** A map with texts as keys. */
+export const map = <T>(kind: Kind<T>): Kind<ReadonlyMap<string, NonNullable<T>>> => ({
+  write(writer, number, values, outOfLine) {
+    for (const [key, value] of values)
+      writer.message(number, () => {
+        TEXT.write(writer, 1, key);
+        kind.write(writer, 2, value, outOfLine);
+      });
+  },
+  read({ bytes }, before, outOfLine) {
+    let [key, value] = ['', kind.absent()];
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === 1) key = textOf(field);
+      else if (field.number === 2) value = kind.read(field, value, outOfLine);
+    }
+    return new Map(before).set(key, value as NonNullable<T>);
+  },
+  absent: () => new Map(),
+});
+
 /** Number and kind of each field, in the order of the numbers. */
 export interface Fields {
   readonly [name: string]: readonly [number: number, kind: Kind<unknown>];

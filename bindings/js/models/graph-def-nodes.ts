@@ -56,12 +56,15 @@ function decodeFunction(bytes: Uint8Array): GraphDefFunction {
   };
 }
 
+/** A GraphDef as bytes, whether it is given as bytes or as protobuf text. */
+export const binaryGraphDef = (wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): Uint8Array =>
+  typeof graphDef === 'string'
+    ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer))
+    : graphDefBytes(graphDef);
+
 /** From bytes, or from protobuf text. */
 export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
-  const bytes =
-    typeof graphDef === 'string'
-      ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer))
-      : graphDefBytes(graphDef);
+  const bytes = binaryGraphDef(wasm, graphDef);
   const nodes: GraphDefNode[] = [];
   const functions = new Map<string, GraphDefFunction>();
   const gradients = new Map<string, string>();

@@ -104,7 +104,7 @@ export interface DataTypes {
   float4_e2m1fn: Uint8Array;
 }
 
-type TypedArrayConstructor = {
+export type TypedArrayConstructor = {
   new (length: number): TypedArray;
   new (buffer: ArrayBufferLike, byteOffset?: number, length?: number): TypedArray;
   readonly BYTES_PER_ELEMENT: number;

@@ -1,0 +1,81 @@
+/** The part of a GraphDef whose ops the engine has. */
+import { MessageWriter, fieldsOf, textOf } from '../messages/protobuf.js';
+import { GraphDefContent, GraphDefNode, functionsNamedBy, readGraphDef } from '../models/graph-def-nodes.js';
+import type { Runtime } from '../engine/runtime.js';
+
+export interface KnownPart {
+  readonly graphDef: Uint8Array;
+  /** The nodes that were left out, because they or what they need are of unknown ops. */
+  readonly omitted: ReadonlySet<string>;
+  /** The unknown ops, with the nodes of each. */
+  readonly unknownOps: ReadonlyMap<string, readonly string[]>;
+}
+
+const nodeOf = (input: string): string => input.replace(/^\^/, '').replace(/:\d+$/, '');
+
+const nameOf = (node: Uint8Array): string => {
+  for (const field of fieldsOf(node)) if (field.number === 1) return textOf(field);
+  return '';
+};
+
+/** Leaves out the nodes of unknown ops, those that call functions with such nodes, and what needs them. */
+export function knownPart(runtime: Runtime, graphDef: Uint8Array): KnownPart {
+  const content = readGraphDef(runtime.wasm, graphDef);
+  const unknownOps = new Map<string, string[]>();
+  const inFunctions = unknownInFunctions(runtime, content);
+  const consumers = new Map<string, string[]>();
+  for (const node of content.nodes) {
+    for (const op of unknownIn(runtime, content, inFunctions, node))
+      unknownOps.set(op, [...(unknownOps.get(op) ?? []), node.name]);
+    for (const input of node.inputs) {
+      const from = nodeOf(input);
+      const known = consumers.get(from);
+      if (known) known.push(node.name);
+      else consumers.set(from, [node.name]);
+    }
+  }
+  if (unknownOps.size === 0) return { graphDef, omitted: new Set(), unknownOps };
+  const omitted = new Set([...unknownOps.values()].flat());
+  for (const name of omitted) for (const consumer of consumers.get(name) ?? []) omitted.add(consumer); // grows
+  return { graphDef: without(graphDef, omitted), omitted, unknownOps };
+}
+
+/** The unknown ops that a node needs: its own, or those of the functions that it calls. */
+function unknownIn(
+  runtime: Runtime,
+  { functions }: GraphDefContent,
+  inFunctions: ReadonlyMap<string, ReadonlySet<string>>,
+  node: GraphDefNode,
+): Set<string> {
+  const unknown = new Set<string>();
+  if (!functions.has(node.op) && !runtime.findOpDef(node.op)) unknown.add(node.op);
+  for (const name of [node.op, ...functionsNamedBy(node)])
+    for (const op of inFunctions.get(name) ?? []) unknown.add(op);
+  return unknown;
+}
+
+/** The unknown ops that each function needs, for functions that need some. */
+function unknownInFunctions(runtime: Runtime, content: GraphDefContent): Map<string, Set<string>> {
+  const needs = new Map<string, Set<string>>();
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (const [name, body] of content.functions) {
+      const known = needs.get(name) ?? new Set();
+      const before = known.size;
+      for (const node of body.nodes)
+        for (const op of unknownIn(runtime, content, needs, node)) known.add(op);
+      if (known.size > before) {
+        needs.set(name, known);
+        changed = true;
+      }
+    }
+  }
+  return needs;
+}
+
+function without(graphDef: Uint8Array, omitted: ReadonlySet<string>): Uint8Array {
+  const writer = new MessageWriter();
+  for (const field of fieldsOf(graphDef))
+    if (field.number !== 1 || !omitted.has(nameOf(field.bytes))) writer.raw(field);
+  return writer.finish();
+}

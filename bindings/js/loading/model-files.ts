@@ -1,0 +1,113 @@
+/** ModelFiles: the files that a model consists of, wherever they are. */
+import { NotFoundError, UnavailableError } from '../base/errors.js';
+
+/** One file. Its content is read once. */
+export interface ModelFile {
+  /** In bytes; undefined while it is not known. */
+  readonly size: number | undefined;
+  /** The content, in pieces. */
+  pieces(): AsyncIterable<Uint8Array>;
+  /** The bytes of a part, if the file can be read at any place. */
+  readonly part?: (begin: number, end: number) => AsyncIterable<Uint8Array>;
+}
+
+/** Paths have '/' between their parts. */
+export interface ModelFiles {
+  /** What messages call it: a folder, a URL, the name of a file. */
+  readonly place: string;
+  /** The path of the file that was named itself; undefined for a folder. */
+  readonly main: string | undefined;
+  /** All paths; undefined where they cannot be listed, as on a server. */
+  readonly paths: readonly string[] | undefined;
+  /** undefined if there is no such file. */
+  open(path: string): Promise<ModelFile | undefined>;
+}
+
+/** A file whose content is in memory. */
+export const fileOfBytes = (bytes: Uint8Array): ModelFile => ({
+  size: bytes.length,
+  async *pieces() {
+    yield bytes;
+  },
+  async *part(begin, end) {
+    yield bytes.subarray(begin, end);
+  },
+});
+
+/** The whole content. */
+export const readAll = (file: ModelFile): Promise<Uint8Array> => joined(file.pieces());
+
+/** All pieces as one. */
+export async function joined(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  if (pieces.length === 1) return pieces[0]!;
+  const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** Opens a file that the model needs. */
+export async function openFile(files: ModelFiles, path: string): Promise<ModelFile> {
+  const file = await files.open(path);
+  if (!file) throw new NotFoundError(`${files.place} has no file ${path}, which the model needs`);
+  return file;
+}
+
+export const readFile = async (files: ModelFiles, path: string): Promise<Uint8Array> =>
+  readAll(await openFile(files, path));
+
+/** 'a/b' and '../c' as 'a/c'. Paths that lead outside of the model's files are refused. */
+export function joinPath(folder: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of [...folder.split('/'), ...path.split('/')]) {
+    if (part === '..') {
+      if (parts.length === 0) throw new NotFoundError(`path ${path} leads outside of the model's files`);
+      parts.pop();
+    } else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.join('/');
+}
+
+export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
+
+/** Reports the bytes that were read of all files of a model. */
+export class Progress {
+  #loaded = 0;
+  #total = 0;
+
+  constructor(private readonly report: ((loaded: number, total: number) => void) | undefined) {}
+
+  /** The same files, whose bytes are counted. */
+  counting(files: ModelFiles, signal: AbortSignal | undefined): ModelFiles {
+    return {
+      place: files.place,
+      main: files.main,
+      paths: files.paths,
+      open: async (path) => {
+        signal?.throwIfAborted();
+        const file = await files.open(path);
+        return file && { size: file.size, pieces: () => this.#count(file, signal) };
+      },
+    };
+  }
+
+  async *#count(file: ModelFile, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+    this.#total += file.size ?? 0;
+    for await (const piece of file.pieces()) {
+      signal?.throwIfAborted();
+      this.#loaded += piece.length;
+      this.report?.(this.#loaded, Math.max(this.#loaded, this.#total));
+      yield piece;
+    }
+  }
+}
+
+/** For failures of the network or the disk. */
+export const unreadable = (place: string, error: unknown): UnavailableError =>
+  new UnavailableError(`${place} cannot be read: ${(error as Error).message}`);

@@ -1,0 +1,43 @@
+/** ModelParts: what the readers of formats find in a model's files, before a graph is made of it. */
+import type { SignatureDef } from '../messages/meta-graph.js';
+import type { ModelFiles } from './model-files.js';
+
+/** How the variables of a graph get their values: a checkpoint, and the operation that reads it. */
+export interface Restore {
+  /** The tensor that is fed the checkpoint's prefix, and the operation to run. */
+  readonly filenameTensor: string;
+  readonly operation: string;
+  /** The checkpoint's prefix among the model's files. */
+  readonly prefix: string;
+}
+
+/** A file that an operation of the graph reads, such as a vocabulary. */
+export interface Asset {
+  /** The tensor that is fed the file's path. */
+  readonly tensor: string;
+  readonly path: string;
+}
+
+export interface ModelParts {
+  /** Where the checkpoint and the assets are, if not among the files that were read: those of an archive. */
+  readonly files?: ModelFiles;
+  /** 'SavedModel', 'GraphDef', ... */
+  readonly format: string;
+  /** Bytes, or protobuf text. */
+  readonly graphDef: Uint8Array | string;
+  /** By name; empty if the format has none. */
+  readonly signatures: ReadonlyMap<string, SignatureDef>;
+  readonly restore?: Restore | undefined;
+  readonly assets?: readonly Asset[];
+  /** Operations to run once, after the restore. */
+  readonly initializers?: readonly string[];
+  /** Whether a variable is trained, by its name; undefined: the model does not say. */
+  readonly trainable?: ReadonlyMap<string, boolean> | undefined;
+}
+
+/** Reads one format. */
+export interface FormatOptions {
+  /** Of a SavedModel with several MetaGraphs. */
+  readonly tags: readonly string[] | undefined;
+}
+export type FormatReader = (files: ModelFiles, path: string, options: FormatOptions) => Promise<ModelParts>;

@@ -1,0 +1,178 @@
+/** tf.load: opens a model of any known format, with its variables. */
+import { Schema, checkOptions } from '../base/arguments.js';
+import { UnimplementedError } from '../base/errors.js';
+import type { Runtime } from '../engine/runtime.js';
+import { Graph } from '../graph/graph.js';
+import type { Output } from '../graph/operation.js';
+import type { SignatureDef, TensorInfo } from '../messages/meta-graph.js';
+import { TensorInfo as TensorInfoType } from '../messages/meta-graph.js';
+import { binaryGraphDef } from '../models/graph-def-nodes.js';
+import { interfaceOf } from '../models/graph-interface.js';
+import { Session, SessionOptions } from '../session/session.js';
+import { EngineFolder } from './engine-files.js';
+import { ModelSource, filesOfSource } from './file-sources.js';
+import { KnownPart, knownPart } from './known-part.js';
+import { ModelFiles, Progress } from './model-files.js';
+import type { ModelParts } from './model-parts.js';
+import { Model, ModelTensor, Signature } from './model.js';
+import { readModel } from './recognise.js';
+
+export interface LoadOptions {
+  /** Of a SavedModel with several MetaGraphs: the tags of the one to open. By default that for serving. */
+  tags?: readonly string[];
+  /** Called while files are read, with bytes; `total` grows with the files whose sizes are known. */
+  onProgress?: (loaded: number, total: number) => void;
+  signal?: AbortSignal;
+  /** Options of `fetch` for addresses, such as headers and credentials. */
+  requestInit?: RequestInit;
+  /** Options of the model's session; it runs in this thread. */
+  session?: Omit<SessionOptions, 'target'>;
+}
+
+const LOAD_OPTIONS: Schema<LoadOptions> = {
+  tags: 'an array',
+  onProgress: 'a function',
+  signal: 'an AbortSignal',
+  requestInit: 'an object',
+  session: 'an object',
+};
+
+/** The signature of a graph that has none of its own. */
+const DEFAULT_SIGNATURE = 'serving_default';
+
+export async function loadModel(
+  runtime: Runtime,
+  source: ModelSource,
+  options: LoadOptions = {},
+): Promise<Model> {
+  checkOptions<LoadOptions>('load', options, LOAD_OPTIONS);
+  const { signal, tags, onProgress, session, ...rest } = options;
+  signal?.throwIfAborted();
+  const sourceOptions = { ...rest, ...(signal && { signal }) };
+  const given = await filesOfSource(source, sourceOptions);
+  const files = new Progress(onProgress).counting(given, signal);
+  const parts = await readModel(files, { tags });
+  const known = knownPart(runtime, binaryGraphDef(runtime.wasm, parts.graphDef));
+  const graph = new Graph(runtime);
+  let opened: Session | undefined;
+  try {
+    graph.importGraphDef(known.graphDef);
+    opened = new Session(runtime, graph, session);
+    const signatures = signaturesOf(graph, parts, known);
+    await initialize(runtime, parts, opened, parts.files ?? files, signal);
+    markTrainable(graph, parts.trainable);
+    return new Model(parts.format, graph, opened, signatures);
+  } catch (error) {
+    await opened?.close();
+    graph.dispose();
+    throw error;
+  }
+}
+
+/** Restores the variables, and runs the operations that fill tables. */
+async function initialize(
+  runtime: Runtime,
+  parts: ModelParts,
+  session: Session,
+  files: ModelFiles,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { restore, assets = [], initializers = [] } = parts;
+  const folder = new EngineFolder(runtime, files);
+  const options = signal ? { signal } : {};
+  try {
+    await Promise.all([
+      ...new Set(assets.map(({ path }) => path)),
+    ].map((path) => folder.copy(path)));
+    if (restore) {
+      await folder.copyCheckpoint(restore.prefix);
+      const feeds: [string, string][] = [[restore.filenameTensor, folder.pathOf(restore.prefix)]];
+      await session.run([], feeds, { ...options, targets: [restore.operation] });
+    }
+    const feeds = assets.map(({ tensor, path }): [string, string] => [tensor, folder.pathOf(path)]);
+    if (initializers.length > 0)
+      await session.run([], feeds, { ...options, targets: [...initializers] });
+  } finally {
+    folder.remove();
+  }
+}
+
+/** TensorFlow 2 knows variables by the names that their handles share. */
+function markTrainable(graph: Graph, trainable: ReadonlyMap<string, boolean> | undefined): void {
+  if (!trainable) return;
+  for (const variable of graph.allVariables) {
+    const shared = variable.handle.operation.attr('shared_name');
+    const known = trainable.get(variable.name) ?? trainable.get(String(shared));
+    variable.trainable = known ?? false;
+  }
+}
+
+function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record<string, Signature> {
+  const signatures: Record<string, Signature> = {};
+  for (const [name, def] of parts.signatures) signatures[name] = signatureOf(graph, name, def, known);
+  const all = Object.values(signatures);
+  if (all.length > 0 && all.every(({ missing }) => missing !== undefined))
+    throw new UnimplementedError(`the model cannot be run: ${all[0]!.missing}`);
+  if (all.length > 0) return signatures;
+  const { inputs, outputs } = interfaceOf(graph);
+  if (outputs.length === 0 && known.unknownOps.size > 0)
+    throw new UnimplementedError(`the model cannot be run: ${unknownText(known)}`);
+  const named = (output: Output): ModelTensor =>
+    tensorOf(output.index === 0 ? output.operation.name : output.name, output);
+  return {
+    [DEFAULT_SIGNATURE]: {
+      name: DEFAULT_SIGNATURE,
+      inputs: inputs.map(named),
+      outputs: outputs.map(named),
+    },
+  };
+}
+
+const tensorOf = (name: string, output: Output, shape = output.shape): ModelTensor => ({
+  name,
+  output,
+  dtype: output.dtype,
+  shape,
+});
+
+function signatureOf(graph: Graph, name: string, def: SignatureDef, known: KnownPart): Signature {
+  const isOmitted = (info: FlatTensor): boolean => known.omitted.has(info.tensor.replace(/:\d+$/, ''));
+  const [inputs, outputs] = [flatten(def.inputs ?? new Map()), flatten(def.outputs ?? new Map())];
+  if ([...inputs, ...outputs].some(isOmitted))
+    return { name, inputs: [], outputs: [], missing: unknownText(known) };
+  const tensors = (list: readonly FlatTensor[]): ModelTensor[] =>
+    list.map(({ key, tensor, shape }) => tensorOf(key, graph.output(tensor), shape));
+  return { name, inputs: tensors(inputs), outputs: tensors(outputs) };
+}
+
+const unknownText = ({ unknownOps }: KnownPart): string => {
+  const names = [...unknownOps].map(([op, nodes]) => `${op} (${nodes[0]})`);
+  return `it needs ops that are not registered: ${names.join(', ')}`;
+};
+
+/** A tensor of a signature; a sparse or composite one is several tensors. */
+interface FlatTensor {
+  readonly key: string;
+  readonly tensor: string;
+  readonly shape?: (number | null)[] | null;
+}
+
+function flatten(infos: ReadonlyMap<string, TensorInfo>): FlatTensor[] {
+  return [...infos].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([key, info]) => flatTensors(key, info));
+}
+
+function flatTensors(key: string, { name, sparse, composite, shape }: TensorInfo): FlatTensor[] {
+  if (sparse) {
+    const { values = '', indices = '', denseShape = '' } = sparse;
+    return [
+      { key: `${key}/values`, tensor: values },
+      { key: `${key}/indices`, tensor: indices },
+      { key: `${key}/dense_shape`, tensor: denseShape },
+    ];
+  }
+  if (composite)
+    return (composite.components ?? []).flatMap((bytes, i) =>
+      flatTensors(`${key}/${i}`, TensorInfoType.decode(bytes)),
+    );
+  return [{ key, tensor: name ?? '', ...(shape !== undefined && { shape: shape as (number | null)[] | null }) }];
+}

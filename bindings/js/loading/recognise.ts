@@ -1,0 +1,95 @@
+/** Decides which format a model's files have, and reads it. */
+import { InvalidArgumentError, NotFoundError, UnimplementedError } from '../base/errors.js';
+import { decodeText } from '../base/utf8.js';
+import { WANTED_HINT, foreignFormat, formatOfName } from '../messages/model-format.js';
+import type { FormatOptions, ModelParts } from './model-parts.js';
+import { ModelFile, ModelFiles, folderOf, joined, nameOf, openFile, readFile } from './model-files.js';
+import { readMetaGraph, readSavedModel } from './saved-model.js';
+import { readTfjsModel } from './tfjs-graph-model.js';
+import { filesOfZip } from './zip-files.js';
+
+const shortest = (paths: readonly string[]): string | undefined =>
+  [...paths].sort((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))[0];
+
+/** The path of the newest checkpoint in a folder, by the list that stands beside checkpoints. */
+async function newestCheckpoint(files: ModelFiles, path: string): Promise<string> {
+  const list = decodeText(await readFile(files, path));
+  const [, name] = /^\s*model_checkpoint_path\s*:\s*"([^"]*)"/m.exec(list) ?? [];
+  if (!name) throw new InvalidArgumentError(`${files.place}: ${path} names no checkpoint`);
+  const folder = folderOf(path);
+  const meta = `${nameOf(name)}.meta`; // the list may have the path on the machine that trained
+  return folder === '' ? meta : `${folder}/${meta}`;
+}
+
+/** The file with which a folder's model begins. */
+async function mainFile(files: ModelFiles): Promise<string> {
+  if (!files.paths) {
+    /* A server does not list its files. */
+    for (const path of ['saved_model.pb', 'model.json', 'checkpoint'])
+      if (await files.open(path)) return path === 'checkpoint' ? newestCheckpoint(files, path) : path;
+    throw new NotFoundError(`${files.place} has neither saved_model.pb nor model.json`);
+  }
+  const named = (pattern: RegExp): string | undefined =>
+    shortest(files.paths!.filter((path) => pattern.test(nameOf(path))));
+  const found = named(/^saved_model\.pb$/) ?? named(/^model\.json$/);
+  if (found !== undefined) return found;
+  const list = named(/^checkpoint$/);
+  if (list !== undefined) return newestCheckpoint(files, list);
+  const other =
+    named(/\.meta$/) ?? named(/\.(pb|pbtxt)$/) ?? named(/\.(keras|h5|hdf5)$/) ?? named(/\.json$/) ?? named(/\.zip$/);
+  if (other !== undefined) return other;
+  const all = files.paths.slice(0, 4).join(', ') + (files.paths.length > 4 ? ', …' : '');
+  throw new NotFoundError(`${files.place} has no model: its files are ${all || 'none'}`);
+}
+
+/** The beginning of a file, or all of it. */
+async function headOf(file: ModelFile): Promise<Uint8Array> {
+  if (!file.part || file.size === undefined) return joined(file.pieces());
+  return joined(file.part(0, Math.min(file.size, HEAD)));
+}
+/** Names of files in zip archives are looked for in so many bytes. */
+const HEAD = 65536;
+
+const isText = (path: string): boolean => /\.(pbtxt|prototxt|textproto)$/i.test(path);
+
+export async function readModel(files: ModelFiles, options: FormatOptions): Promise<ModelParts> {
+  const path = files.main ?? (await mainFile(files));
+  const byName = formatOfName(path);
+  if (byName !== undefined) throw new InvalidArgumentError(`${files.place} is ${byName}`);
+  const name = nameOf(path);
+  if (name === 'saved_model.pb') return readSavedModel(files, path, options);
+  if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
+  const file = await openFile(files, path);
+  const head = await headOf(file);
+  const format = foreignFormat(head);
+  switch (format?.kind) {
+    case 'saved-model':
+      return readSavedModel(files, path, options);
+    case 'meta-graph':
+      return readMetaGraph(files, path, options);
+    case 'tfjs':
+      return readTfjsModel(files, path, options);
+    case 'zip':
+      return readArchive(await filesOfZip(files.place, file), options);
+    case 'keras-zip':
+    case 'hdf5':
+      throw new UnimplementedError(`${files.place} is ${format.says}`);
+    case 'graph-text':
+      return graphText(files, path);
+    default:
+      if (format) throw new InvalidArgumentError(`${files.place} is no model: it is ${format.says}`).hint(WANTED_HINT);
+      return isText(path)
+        ? graphText(files, path)
+        : { format: 'GraphDef', graphDef: await readFile(files, path), signatures: new Map() };
+  }
+}
+
+async function readArchive(files: ModelFiles, options: FormatOptions): Promise<ModelParts> {
+  return { files, ...(await readModel(files, options)) };
+}
+
+const graphText = async (files: ModelFiles, path: string): Promise<ModelParts> => ({
+  format: 'GraphDef',
+  graphDef: decodeText(await readFile(files, path)),
+  signatures: new Map(),
+});

@@ -1,0 +1,117 @@
+/** Reads SavedModels of TensorFlow 1 and 2, and MetaGraphDefs beside a checkpoint. */
+import { DataLossError, InvalidArgumentError, NotFoundError } from '../base/errors.js';
+import { MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
+import { FormatReader, ModelParts } from './model-parts.js';
+import { folderOf, joinPath, readFile } from './model-files.js';
+
+/** Signatures with this name are no functions of the model: they name the operation that initialises it. */
+const INIT_SIGNATURE = '__saved_model_init_op';
+const TRAIN_SIGNATURE = '__saved_model_train_op';
+const INIT_COLLECTIONS = ['saved_model_main_op', 'legacy_init_op'];
+
+const tagsOf = (metaGraph: MetaGraphDef): readonly string[] => metaGraph.info?.tags ?? [];
+const setText = (tags: readonly string[]): string => `{ ${tags.join(', ')} }`;
+
+/** The MetaGraph that has exactly these tags; without tags the one for serving, or the only one. */
+function chooseMetaGraph(
+  place: string,
+  metaGraphs: readonly MetaGraphDef[],
+  wanted: readonly string[] | undefined,
+): MetaGraphDef {
+  const has = (metaGraph: MetaGraphDef, tags: readonly string[]): boolean =>
+    tagsOf(metaGraph).length === tags.length && tags.every((tag) => tagsOf(metaGraph).includes(tag));
+  const found = wanted
+    ? metaGraphs.find((metaGraph) => has(metaGraph, wanted))
+    : (metaGraphs.find((metaGraph) => has(metaGraph, ['serve'])) ?? metaGraphs[0]);
+  if (found) return found;
+  if (!wanted) throw new DataLossError(`${place} has no MetaGraph`);
+  throw new NotFoundError(
+    `Could not find meta graph def matching supplied tags: ${setText(wanted)}. ${place} has ${metaGraphs.map((metaGraph) => setText(tagsOf(metaGraph))).join(', ')}`,
+  );
+}
+
+/** The name of an operation in a collection, or of the operation of a tensor. */
+const operationOf = (name: string): string => name.replace(/^\^/, '').replace(/:\d+$/, '');
+
+function initializersOf({ signatures, collections }: MetaGraphDef): string[] {
+  const output = signatures.get(INIT_SIGNATURE)?.outputs?.get(INIT_SIGNATURE)?.name;
+  if (output) return [operationOf(output)];
+  for (const collection of INIT_COLLECTIONS) {
+    const [name] = collections.get(collection)?.names?.value ?? [];
+    if (name !== undefined) return [operationOf(name)];
+  }
+  return [];
+}
+
+/** TensorFlow 1 lists the variables in collections; TensorFlow 2 has them as objects. */
+function trainableOf({ collections, objects }: MetaGraphDef): ReadonlyMap<string, boolean> | undefined {
+  const inCollection = (name: string): VariableDef[] =>
+    (collections.get(name)?.messages?.value ?? []).map((bytes) => VariableDef.decode(bytes));
+  const trained = new Set(inCollection('trainable_variables').map(({ name }) => operationOf(name)));
+  const all = [...inCollection('variables'), ...inCollection('local_variables')];
+  const entries: [string, boolean][] = all.map(({ name }) => {
+    const operation = operationOf(name);
+    return [operation, trained.has(operation)];
+  });
+  for (const name of trained) entries.push([name, true]);
+  for (const { variable } of objects?.nodes ?? [])
+    if (variable?.name) entries.push([variable.name, variable.trainable ?? false]);
+  return entries.length > 0 ? new Map(entries) : undefined;
+}
+
+/** What a MetaGraph has, with its checkpoint at `prefix` and the assets in `assetFolder`. */
+function partsOf(
+  format: string,
+  metaGraph: MetaGraphDef,
+  prefix: string | undefined,
+  assetFolder: string,
+): ModelParts {
+  const { saver, graphDef, assets, signatures } = metaGraph;
+  if (!graphDef) throw new DataLossError(`the MetaGraph ${setText(tagsOf(metaGraph))} has no graph`);
+  return {
+    format,
+    graphDef,
+    signatures: new Map(
+      [...signatures].filter(([name]) => name !== INIT_SIGNATURE && name !== TRAIN_SIGNATURE),
+    ),
+    restore:
+      saver?.restoreOp && prefix !== undefined
+        ? {
+            filenameTensor: saver.filenameTensor ?? '',
+            operation: operationOf(saver.restoreOp),
+            prefix,
+          }
+        : undefined,
+    assets: assets.map(({ tensor, filename }) => ({
+      tensor: tensor?.name ?? '',
+      path: joinPath(assetFolder, filename ?? ''),
+    })),
+    initializers: initializersOf(metaGraph),
+    trainable: trainableOf(metaGraph),
+  };
+}
+
+/** `path` is that of saved_model.pb. */
+export const readSavedModel: FormatReader = async (files, path, { tags }) => {
+  const { version, metaGraphs } = SavedModel.decode(await readFile(files, path));
+  if (version !== 1)
+    throw new InvalidArgumentError(`${files.place}: SavedModels of version ${version} are not known`);
+  const folder = folderOf(path);
+  const metaGraph = chooseMetaGraph(files.place, metaGraphs as readonly MetaGraphDef[], tags);
+  const prefix = joinPath(folder, 'variables/variables');
+  const index = await files.open(`${prefix}.index`); // a model may have no variables
+  return partsOf('SavedModel', metaGraph, index && prefix, joinPath(folder, 'assets'));
+};
+
+/** `path` is that of the .meta; the checkpoint has its name. */
+export const readMetaGraph: FormatReader = async (files, path) => {
+  const prefix = path.replace(/\.meta$/, '');
+  const saved = (await files.open(`${prefix}.index`)) ?? (prefix === path ? undefined : await files.open(prefix));
+  const parts = partsOf(
+    'MetaGraphDef',
+    MetaGraphDef.decode(await readFile(files, path)),
+    saved && prefix,
+    joinPath(folderOf(path), 'assets'),
+  );
+  return parts;
+};

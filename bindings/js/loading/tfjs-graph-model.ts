@@ -1,0 +1,106 @@
+/** Reads graph models of TensorFlow.js: a GraphDef as JSON, whose constants are in shards of weights. */
+import { isPlainObject } from '../base/arguments.js';
+import { DataLossError, InvalidArgumentError, UnimplementedError } from '../base/errors.js';
+import { decodeText } from '../base/utf8.js';
+import { SignatureDef } from '../messages/meta-graph.js';
+import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
+import { dtypeNumberOfJson, graphDefOfJson, signatureDefOfJson } from './graph-def-json.js';
+import { folderOf, readFile } from './model-files.js';
+import type { FormatReader } from './model-parts.js';
+import { Weight, readWeights } from './weight-shards.js';
+
+type Json = Record<string, unknown>;
+
+const objectOr = (value: unknown, otherwise: Json = {}): Json => (isPlainObject(value) ? value : otherwise);
+const nodesIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isPlainObject) : []);
+
+/** The tensor of a weight in the JSON form, with bytes in place of base64. */
+function tensorOf({ dtype, shape, content }: Weight): Json {
+  return {
+    dtype: dtypeNumber(dtype),
+    tensorShape: { dim: shape.map((size) => ({ size })) },
+    ...(content instanceof Uint8Array ? { tensorContent: content } : { stringVal: content }),
+  };
+}
+
+/** TensorFlow.js has no 64-bit numbers: it stores those constants as float32 and int32. */
+function asDType(name: string, weight: Weight, dtype: DType): Weight {
+  if (weight.dtype === dtype) return weight;
+  const { content, shape } = weight;
+  const [From, To] = [NUMBERS[weight.dtype], NUMBERS[dtype]];
+  if (!From || !To || !(content instanceof Uint8Array))
+    throw new DataLossError(`weight ${name} is of ${weight.dtype}, but its constant is of ${dtype}`);
+  const numbers = Array.from(new From(content.slice().buffer), Number);
+  const values = To === BigInt64Array ? BigInt64Array.from(numbers, BigInt) : new To(numbers as never);
+  return { dtype, shape, content: new Uint8Array(values.buffer) };
+}
+
+const NUMBERS: Readonly<Partial<Record<DType, TypedArrayConstructor>>> = {
+  float32: Float32Array,
+  float64: Float64Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+};
+
+/** Gives constants without a value that of the weight with their name. */
+function fillConstants(nodes: readonly Json[], weights: ReadonlyMap<string, Weight>): void {
+  for (const node of nodes) {
+    const weight = node.op === 'Const' ? weights.get(String(node.name)) : undefined;
+    if (!weight) continue;
+    const attr = objectOr(node.attr);
+    const dtype = dtypeFromNumber(dtypeNumberOfJson(objectOr(attr.dtype).type ?? 0));
+    node.attr = { ...attr, value: { tensor: tensorOf(asDType(String(node.name), weight, dtype)) } };
+  }
+}
+
+/**
+ * The nodes that fill tables are in a graph of their own, which shares nodes with the model's. Returns the
+ * operations to run.
+ */
+function addInitializer(nodes: Json[], initializer: unknown): string[] {
+  const names = new Set(nodes.map(({ name }) => name));
+  const added = nodesIn(objectOr(initializer).node).filter(({ name }) => !names.has(name));
+  nodes.push(...added);
+  return added
+    .filter(({ op }) => /^(InitializeTable|LookupTableImport)/.test(String(op)))
+    .map(({ name }) => String(name));
+}
+
+export const readTfjsModel: FormatReader = async (files, path) => {
+  let model: unknown;
+  try {
+    model = JSON.parse(decodeText(await readFile(files, path)));
+  } catch (error) {
+    if (error instanceof SyntaxError)
+      throw new InvalidArgumentError(`${files.place}: ${path} is damaged: ${error.message}`);
+    throw error;
+  }
+  const { modelTopology, weightsManifest, format, signature, userDefinedMetadata, modelInitializer } =
+    objectOr(model);
+  const topology = objectOr(modelTopology);
+  if (format === 'layers-model' || topology.model_config || topology.class_name)
+    throw new UnimplementedError(
+      `${files.place} is a layers model of TensorFlow.js, which describes Keras layers: convert it to a graph model (tensorflowjs_converter --input_format=tfjs_layers_model --output_format=tfjs_graph_model)`,
+    );
+  if (!Array.isArray(topology.node))
+    throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
+  const weights = await readWeights(files, folderOf(path), weightsManifest ?? []);
+  const nodes = nodesIn(topology.node);
+  const initializers = addInitializer(nodes, modelInitializer);
+  const library = objectOr(topology.library);
+  const functions = nodesIn(library.function);
+  fillConstants(nodes, weights);
+  for (const body of functions) fillConstants(nodesIn(body.nodeDef), weights);
+  const described = objectOr(signature ?? objectOr(userDefinedMetadata).signature);
+  const graphDef = graphDefOfJson({ ...topology, node: nodes });
+  return {
+    format: 'TensorFlow.js graph model',
+    graphDef,
+    signatures: described.outputs
+      ? new Map([['serving_default', SignatureDef.decode(signatureDefOfJson(described))]])
+      : new Map(),
+    initializers,
+  };
+};
