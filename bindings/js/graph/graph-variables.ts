@@ -49,9 +49,7 @@ export class GraphVariables {
 /** The names of the variables that operations like ApplyAdam update; undefined if there is no such operation. */
 function trainedHandles(operations: readonly Operation[]): ReadonlySet<string> | undefined {
   const updates = operations.filter(({ type }) => /^(Resource)?(Sparse)?Apply[A-Z]/.test(type));
-  return updates.length > 0
-    ? new Set(updates.map((update) => update.inputs[0]!.operation.name))
-    : undefined;
+  return updates.length > 0 ? new Set(updates.map((update) => update.inputs[0]!.operation.name)) : undefined;
 }
 
 /** GraphDefs do not say which variables are trained: those are that the graph itself trains, or may be. */

@@ -75,16 +75,23 @@ export class Graph extends GraphOps {
         : initial instanceof Variable
           ? initial.initializer.inputs[1]! // otherwise its value would be read before it exists
           : this.constant(initial, { name: this.uniqueName(`${name}/initial_value`), dtype: options.dtype });
-    const handle = this.op('VarHandleOp', [], {
-      name,
-      attrs: { dtype: start.dtype, shape: start.shape, shared_name: name },
-    }).output(0);
-    const assign = this.op('AssignVariableOp', [handle, start], { name: `${name}/Assign` });
-    const value = this.op('ReadVariableOp', [handle], {
-      name: `${name}/Read`,
-      attrs: { dtype: start.dtype },
-    }).output(0);
-    const variable = new Variable(handle, { value, initializer: assign }, options.trainable ?? true);
+    return this.addVariable(start, { name, trainable: options.trainable ?? true, isReference: false });
+  }
+
+  /** @internal A variable of either kind, with its initial value. Slots are of the kind of their variable. */
+  addVariable(start: Output, options: { name: string; trainable: boolean; isReference: boolean }): Variable {
+    const { name, trainable, isReference } = options;
+    const attrs = { dtype: start.dtype, shape: start.shape, shared_name: name };
+    const handle = this.op(isReference ? 'VariableV2' : 'VarHandleOp', [], { name, attrs }).output(0);
+    const initializer = this.op(isReference ? 'Assign' : 'AssignVariableOp', [handle, start], {
+      name: `${name}/Assign`,
+    });
+    const value = isReference
+      ? handle
+      : this.op('ReadVariableOp', [handle], { name: `${name}/Read`, attrs: { dtype: start.dtype } }).output(
+          0,
+        );
+    const variable = new Variable(handle, { value, initializer }, trainable);
     this.#variables.made(variable);
     return variable;
   }

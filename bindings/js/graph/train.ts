@@ -1,5 +1,6 @@
 /** tf.train: optimizers, which add update ops to a graph. */
 import { Schema, checkList, checkOptions, checkReceivers, shown } from '../base/arguments.js';
+import type { AttrInput } from '../messages/attr-value.js';
 import type { DType } from '../tensor/dtypes.js';
 import { InvalidArgumentError } from '../base/errors.js';
 import type { Graph } from './graph.js';
@@ -90,7 +91,11 @@ export abstract class Optimizer {
     if (options.globalStep) {
       const one = graph.constant(1, { dtype: options.globalStep.dtype });
       updates.push(
-        graph.op('AssignAddVariableOp', [options.globalStep.handle, one], { controlInputs: [...updates] }),
+        graph.op(
+          options.globalStep.isReference ? 'AssignAdd' : 'AssignAddVariableOp',
+          [options.globalStep.handle, one],
+          { controlInputs: [...updates] },
+        ),
       );
     }
     return graph.op('NoOp', [], {
@@ -124,6 +129,18 @@ export abstract class Optimizer {
     return [];
   }
 
+  /** Adds 'ResourceApplyAdam', or for a reference variable 'ApplyAdam'. The variable is the first input. */
+  protected apply(
+    graph: Graph,
+    name: string,
+    variable: Variable,
+    inputs: readonly Output[],
+    attrs: Record<string, AttrInput> = {},
+  ): Operation {
+    const type = variable.isReference ? name : `Resource${name}`;
+    return graph.op(type, [variable.handle, ...inputs], { attrs });
+  }
+
   /** A scalar of a dtype. A scalar of the graph is used directly. */
   protected scalar(graph: Graph, dtype: DType, value: Hyperparameter): Output {
     if (typeof value === 'number') return graph.constant(value, { dtype });
@@ -147,9 +164,10 @@ export abstract class Optimizer {
         throw new InvalidArgumentError(`variable ${variable.name} needs a known shape to be trained`);
       const dims = graph.constant(shape as TensorLike, { dtype: 'int32', shape: [shape.length] });
       const filled = graph.op('Fill', [dims, this.scalar(graph, variable.dtype, start)]);
-      slot = graph.variable(filled.output(0), {
+      slot = graph.addVariable(filled.output(0), {
         name: graph.uniqueName(`${variable.name}/${this.name}`),
         trainable: false,
+        isReference: variable.isReference,
       });
       slots.set(variable, slot);
     }
@@ -164,8 +182,7 @@ export class GradientDescentOptimizer extends Optimizer {
   }
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
-    return graph.op('ResourceApplyGradientDescent', [
-      variable.handle,
+    return this.apply(graph, 'ApplyGradientDescent', variable, [
       ...this.scalars(graph, variable, this.learningRate),
       gradient,
     ]);
@@ -186,10 +203,12 @@ export class MomentumOptimizer extends Optimizer {
 
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const [rate, momentum] = this.scalars(graph, variable, this.learningRate, this.momentum);
-    return graph.op(
-      'ResourceApplyMomentum',
-      [variable.handle, this.slot(graph, variable, 'momentum'), rate!, gradient, momentum!],
-      { attrs: { use_nesterov: this.options.useNesterov ?? false } },
+    return this.apply(
+      graph,
+      'ApplyMomentum',
+      variable,
+      [this.slot(graph, variable, 'momentum'), rate!, gradient, momentum!],
+      { use_nesterov: this.options.useNesterov ?? false },
     );
   }
 }
@@ -213,8 +232,7 @@ export class AdagradOptimizer extends Optimizer {
       'accumulator',
       this.options.initialAccumulatorValue ?? 0.1,
     );
-    return graph.op('ResourceApplyAdagrad', [
-      variable.handle,
+    return this.apply(graph, 'ApplyAdagrad', variable, [
       accumulator,
       ...this.scalars(graph, variable, this.learningRate),
       gradient,
@@ -236,8 +254,7 @@ export class AdadeltaOptimizer extends Optimizer {
   protected update(graph: Graph, variable: Variable, gradient: Output): Operation {
     const { rho = 0.95, epsilon = 1e-8 } = this.options;
     const slots = ['accum', 'accum_update'].map((name) => this.slot(graph, variable, name));
-    return graph.op('ResourceApplyAdadelta', [
-      variable.handle,
+    return this.apply(graph, 'ApplyAdadelta', variable, [
       ...slots,
       ...this.scalars(graph, variable, this.learningRate, rho, epsilon),
       gradient,
@@ -271,15 +288,13 @@ export class RMSPropOptimizer extends Optimizer {
     const rms = this.slot(graph, variable, 'rms', 1);
     const rest = [...this.scalars(graph, variable, this.learningRate, decay, momentum, epsilon), gradient];
     if (!centered)
-      return graph.op('ResourceApplyRMSProp', [
-        variable.handle,
+      return this.apply(graph, 'ApplyRMSProp', variable, [
         rms,
         this.slot(graph, variable, 'momentum'),
         ...rest,
       ]);
     const mean = this.slot(graph, variable, 'mg');
-    return graph.op('ResourceApplyCenteredRMSProp', [
-      variable.handle,
+    return this.apply(graph, 'ApplyCenteredRMSProp', variable, [
       mean,
       rms,
       this.slot(graph, variable, 'momentum'),
@@ -340,8 +355,7 @@ export class FtrlOptimizer extends Optimizer {
       ...shrinkage,
       learningRatePower,
     );
-    return graph.op(shrinkage.length > 0 ? 'ResourceApplyFtrlV2' : 'ResourceApplyFtrl', [
-      variable.handle,
+    return this.apply(graph, shrinkage.length > 0 ? 'ApplyFtrlV2' : 'ApplyFtrl', variable, [
       ...slots,
       gradient,
       ...scalars,
@@ -389,8 +403,8 @@ export class AdamOptimizer extends Optimizer {
     const slots = ['m', 'v'].map((name) => this.slot(graph, variable, name));
     const { epsilon = 1e-8, useNesterov = false } = this.options;
     const scalars = this.scalars(graph, variable, ...powers, this.learningRate, ...this.betas, epsilon);
-    return graph.op('ResourceApplyAdam', [variable.handle, ...slots, ...scalars, gradient], {
-      attrs: { use_nesterov: useNesterov },
+    return this.apply(graph, 'ApplyAdam', variable, [...slots, ...scalars, gradient], {
+      use_nesterov: useNesterov,
     });
   }
 

@@ -208,7 +208,5 @@ export async function filesOfSource(source: ModelSource, options: SourceOptions)
   }
   if (typeof source === 'object' && source !== null && ('length' in source || Symbol.iterator in source))
     return filesOfList(Array.from(source as ArrayLike<File>));
-  throw new InvalidArgumentError(
-    `load takes an address, a path, bytes, or Files, not ${shown(source)}`,
-  );
+  throw new InvalidArgumentError(`load takes an address, a path, bytes, or Files, not ${shown(source)}`);
 }

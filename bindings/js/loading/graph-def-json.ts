@@ -129,7 +129,16 @@ const TENSOR: JsonMessage = {
   uint64Val: [17, list(int)],
 };
 
-const FUNC: JsonMessage = { name: [1, text], attr: [2, map(text, message(() => ATTR))] };
+const FUNC: JsonMessage = {
+  name: [1, text],
+  attr: [
+    2,
+    map(
+      text,
+      message(() => ATTR),
+    ),
+  ],
+};
 
 const LIST: JsonMessage = {
   s: [2, list(base64)],

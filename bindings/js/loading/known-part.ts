@@ -62,8 +62,7 @@ function unknownInFunctions(runtime: Runtime, content: GraphDefContent): Map<str
     for (const [name, body] of content.functions) {
       const known = needs.get(name) ?? new Set();
       const before = known.size;
-      for (const node of body.nodes)
-        for (const op of unknownIn(runtime, content, needs, node)) known.add(op);
+      for (const node of body.nodes) for (const op of unknownIn(runtime, content, needs, node)) known.add(op);
       if (known.size > before) {
         needs.set(name, known);
         changed = true;

@@ -81,17 +81,14 @@ async function initialize(
   const folder = new EngineFolder(runtime, files);
   const options = signal ? { signal } : {};
   try {
-    await Promise.all([
-      ...new Set(assets.map(({ path }) => path)),
-    ].map((path) => folder.copy(path)));
+    await Promise.all([...new Set(assets.map(({ path }) => path))].map((path) => folder.copy(path)));
     if (restore) {
       await folder.copyCheckpoint(restore.prefix);
       const feeds: [string, string][] = [[restore.filenameTensor, folder.pathOf(restore.prefix)]];
       await session.run([], feeds, { ...options, targets: [restore.operation] });
     }
     const feeds = assets.map(({ tensor, path }): [string, string] => [tensor, folder.pathOf(path)]);
-    if (initializers.length > 0)
-      await session.run([], feeds, { ...options, targets: [...initializers] });
+    if (initializers.length > 0) await session.run([], feeds, { ...options, targets: [...initializers] });
   } finally {
     folder.remove();
   }
@@ -174,5 +171,7 @@ function flatTensors(key: string, { name, sparse, composite, shape }: TensorInfo
     return (composite.components ?? []).flatMap((bytes, i) =>
       flatTensors(`${key}/${i}`, TensorInfoType.decode(bytes)),
     );
-  return [{ key, tensor: name ?? '', ...(shape !== undefined && { shape: shape as (number | null)[] | null }) }];
+  return [
+    { key, tensor: name ?? '', ...(shape !== undefined && { shape: shape as (number | null)[] | null }) },
+  ];
 }

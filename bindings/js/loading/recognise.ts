@@ -36,7 +36,11 @@ async function mainFile(files: ModelFiles): Promise<string> {
   const list = named(/^checkpoint$/);
   if (list !== undefined) return newestCheckpoint(files, list);
   const other =
-    named(/\.meta$/) ?? named(/\.(pb|pbtxt)$/) ?? named(/\.(keras|h5|hdf5)$/) ?? named(/\.json$/) ?? named(/\.zip$/);
+    named(/\.meta$/) ??
+    named(/\.(pb|pbtxt)$/) ??
+    named(/\.(keras|h5|hdf5)$/) ??
+    named(/\.json$/) ??
+    named(/\.zip$/);
   if (other !== undefined) return other;
   const all = files.paths.slice(0, 4).join(', ') + (files.paths.length > 4 ? ', …' : '');
   throw new NotFoundError(`${files.place} has no model: its files are ${all || 'none'}`);
@@ -77,7 +81,8 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
     case 'graph-text':
       return graphText(files, path);
     default:
-      if (format) throw new InvalidArgumentError(`${files.place} is no model: it is ${format.says}`).hint(WANTED_HINT);
+      if (format)
+        throw new InvalidArgumentError(`${files.place} is no model: it is ${format.says}`).hint(WANTED_HINT);
       return isText(path)
         ? graphText(files, path)
         : { format: 'GraphDef', graphDef: await readFile(files, path), signatures: new Map() };

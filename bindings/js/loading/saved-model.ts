@@ -106,7 +106,8 @@ export const readSavedModel: FormatReader = async (files, path, { tags }) => {
 /** `path` is that of the .meta; the checkpoint has its name. */
 export const readMetaGraph: FormatReader = async (files, path) => {
   const prefix = path.replace(/\.meta$/, '');
-  const saved = (await files.open(`${prefix}.index`)) ?? (prefix === path ? undefined : await files.open(prefix));
+  const saved =
+    (await files.open(`${prefix}.index`)) ?? (prefix === path ? undefined : await files.open(prefix));
   const parts = partsOf(
     'MetaGraphDef',
     MetaGraphDef.decode(await readFile(files, path)),

@@ -84,8 +84,7 @@ export const readTfjsModel: FormatReader = async (files, path) => {
     throw new UnimplementedError(
       `${files.place} is a layers model of TensorFlow.js, which describes Keras layers: convert it to a graph model (tensorflowjs_converter --input_format=tfjs_layers_model --output_format=tfjs_graph_model)`,
     );
-  if (!Array.isArray(topology.node))
-    throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
+  if (!Array.isArray(topology.node)) throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
   const weights = await readWeights(files, folderOf(path), weightsManifest ?? []);
   const nodes = nodesIn(topology.node);
   const initializers = addInitializer(nodes, modelInitializer);

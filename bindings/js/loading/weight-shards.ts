@@ -36,7 +36,8 @@ function describe(value: unknown): Description {
     throw new InvalidArgumentError(`the weights manifest has no name and dtype at ${shown(value)}`);
   if (!Array.isArray(shape) || !shape.every(isSize) || !Number.isSafeInteger(sizeOf(shape)))
     throw new InvalidArgumentError(`weight ${name} has no valid shape: ${shown(shape)}`);
-  if (quantization === undefined || quantization === null) return { name, dtype: dtypeOf(dtype), shape, quantization: undefined };
+  if (quantization === undefined || quantization === null)
+    return { name, dtype: dtypeOf(dtype), shape, quantization: undefined };
   const { dtype: stored, scale = 1, min = 0 } = quantization as Record<string, unknown>;
   if (typeof stored !== 'string' || !(stored in QUANTIZED))
     throw new UnimplementedError(`weight ${name} is quantized to ${shown(stored)}, which is not known`);
@@ -115,9 +116,7 @@ export async function readWeights(
       const { paths, weights } = isPlainObject(group) ? group : {};
       if (!Array.isArray(paths) || !Array.isArray(weights))
         throw new InvalidArgumentError(`${files.place} has a weights manifest without paths or weights`);
-      const shards = await Promise.all(
-        paths.map((path) => readFile(files, joinPath(folder, String(path)))),
-      );
+      const shards = await Promise.all(paths.map((path) => readFile(files, joinPath(folder, String(path)))));
       return { weights: weights.map(describe), bytes: concatenated(shards) };
     }),
   );

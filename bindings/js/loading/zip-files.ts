@@ -1,5 +1,10 @@
 /** The files in a zip archive. They are unpacked while they are read. */
-import { DataLossError, InvalidArgumentError, ResourceExhaustedError, UnimplementedError } from '../base/errors.js';
+import {
+  DataLossError,
+  InvalidArgumentError,
+  ResourceExhaustedError,
+  UnimplementedError,
+} from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { ModelFile, ModelFiles, fileOfBytes, joinPath, joined, readAll } from './model-files.js';
 
@@ -15,7 +20,13 @@ interface Entry {
 
 const STORED = 0;
 const DEFLATED = 8;
-const SIGNATURE = { file: 0x04034b50, entry: 0x02014b50, end: 0x06054b50, end64: 0x06064b50, locator64: 0x07064b50 };
+const SIGNATURE = {
+  file: 0x04034b50,
+  entry: 0x02014b50,
+  end: 0x06054b50,
+  end64: 0x06064b50,
+  locator64: 0x07064b50,
+};
 const END_SIZE = 22;
 const LONGEST_COMMENT = 0xffff;
 const FILE_HEADER_SIZE = 30;
@@ -103,7 +114,8 @@ async function readDirectory(place: string, read: Read, size: number): Promise<M
     total += entry.size;
     if (total > MOST_UNPACKED)
       throw new ResourceExhaustedError(`${place} unpacks to more than ${MOST_UNPACKED} bytes`);
-    if (name.startsWith('/')) throw new InvalidArgumentError(`path ${name} leads outside of the model's files`);
+    if (name.startsWith('/'))
+      throw new InvalidArgumentError(`path ${name} leads outside of the model's files`);
     entries.set(joinPath('', name), entry);
   }
   return entries;

@@ -1,0 +1,344 @@
+// tf.load: models as TensorFlow saved them (tests/oracle/saved_models.py), from every kind of source.
+import assert from 'node:assert/strict';
+import { Tensor } from '../../npm/dist/index.js';
+import { engine, isClose, isPage, readText } from './engine.mjs';
+
+const ROOT = 'tests/data/models/saved';
+const FILES = {
+  module: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
+  keras: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
+  first: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
+  checkpoint: ['checkpoint', 'model.ckpt-3.meta', 'model.ckpt-3.index', 'model.ckpt-3.data-00000-of-00001'],
+};
+
+async function bytesOf(path) {
+  if (isPage) return new Uint8Array(await (await fetch(`/${path}`)).arrayBuffer());
+  const { readFileSync } = await import('node:fs');
+  return new Uint8Array(readFileSync(new URL(`../../${path}`, import.meta.url)));
+}
+
+/** The files of a model by their paths. */
+async function filesOf(model) {
+  const entries = FILES[model].map(async (path) => [path, await bytesOf(`${ROOT}/${model}/${path}`)]);
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+const crc32 = (bytes) => {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  return ~crc >>> 0;
+};
+
+async function deflated(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** A zip archive. `change` may damage the fields of an entry: { name, size, packedSize, crc, method, flags }. */
+async function zipOf(files, { method = 8, change = () => {} } = {}) {
+  const parts = [];
+  const directory = [];
+  let at = 0;
+  const push = (list, bytes) => {
+    list.push(bytes);
+    return bytes.length;
+  };
+  const fields = (...pairs) => {
+    const bytes = new Uint8Array(pairs.reduce((sum, [size]) => sum + size, 0));
+    const view = new DataView(bytes.buffer);
+    let place = 0;
+    for (const [size, value] of pairs) {
+      if (size === 2) view.setUint16(place, value, true);
+      else view.setUint32(place, value, true);
+      place += size;
+    }
+    return bytes;
+  };
+  for (const [path, bytes] of Object.entries(files)) {
+    const packed = method === 8 ? await deflated(bytes) : bytes;
+    const entry = { name: path, size: bytes.length, packedSize: packed.length, crc: crc32(bytes), method, flags: 0 };
+    change(entry);
+    const name = new TextEncoder().encode(entry.name);
+    const shared = [
+      [2, 20],
+      [2, entry.flags],
+      [2, entry.method],
+      [4, 0],
+      [4, entry.crc],
+      [4, entry.packedSize],
+      [4, entry.size],
+      [2, name.length],
+      [2, 0],
+    ];
+    const begin = at;
+    at += push(parts, fields([4, 0x04034b50], ...shared)) + push(parts, name) + push(parts, packed);
+    push(
+      directory,
+      fields([4, 0x02014b50], [2, 20], ...shared, [2, 0], [2, 0], [2, 0], [4, 0], [4, begin]),
+    );
+    push(directory, name);
+  }
+  const size = directory.reduce((sum, { length }) => sum + length, 0);
+  const count = Object.keys(files).length;
+  const end = fields([4, 0x06054b50], [2, 0], [2, 0], [2, count], [2, count], [4, size], [4, at], [2, 0]);
+  return new Uint8Array(await new Blob([...parts, ...directory, end]).arrayBuffer());
+}
+
+describe('tf.load', () => {
+  let tf;
+  let saved;
+  before(async () => {
+    tf = await engine();
+    saved = JSON.parse(await readText(`${ROOT}/saved.json`));
+  });
+
+  const tensorOf = ({ dtype, shape, values }) => tf.tensor(values, shape, dtype);
+  const tensorsOf = (record) =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [name, tensorOf(value)]));
+
+  /** Makes the recorded calls, in their order. */
+  async function checkCalls(model, { calls }) {
+    for (const { signature, inputs, outputs } of calls) {
+      const results = await model.run(tensorsOf(inputs), signature === null ? {} : { signature });
+      assert.deepEqual(Object.keys(results).sort(), Object.keys(outputs).sort());
+      for (const [name, { dtype, shape, values }] of Object.entries(outputs)) {
+        assert.equal(results[name].dtype, dtype);
+        assert.deepEqual(results[name].shape, shape);
+        assert.ok(isClose(results[name].data, values, 1e-5), `${name}: ${[...results[name].data]}`);
+      }
+    }
+  }
+
+  async function withModel(source, body, options) {
+    const model = await tf.load(source, options);
+    try {
+      return await body(model);
+    } finally {
+      await model.close();
+    }
+  }
+
+  for (const [name, format] of [
+    ['module', 'SavedModel'],
+    ['keras', 'SavedModel'],
+    ['first', 'SavedModel'],
+    ['checkpoint', 'MetaGraphDef'],
+  ])
+    it(`computes what TensorFlow computes: ${name}`, async () =>
+      withModel(await filesOf(name), async (model) => {
+        assert.equal(model.format, format);
+        if (name !== 'checkpoint') return checkCalls(model, saved[name]);
+        const [{ inputs, outputs }] = saved.checkpoint.calls;
+        const y = await model.session.run('y', tensorsOf(inputs));
+        assert.ok(isClose(y.data, outputs.y.values));
+      }));
+
+  it('opens archives, stored and deflated; Files; a folder of a server or of Node', async () => {
+    const files = await filesOf('module');
+    const inFolder = Object.fromEntries(Object.entries(files).map(([path, bytes]) => [`any/name/${path}`, bytes]));
+    const file = (path, bytes) =>
+      Object.assign(new Blob([bytes]), { name: path.split('/').pop(), webkitRelativePath: path });
+    const archive = await zipOf(inFolder);
+    const sources = [
+      archive,
+      archive.slice().buffer,
+      await zipOf(files, { method: 0 }),
+      new Blob([archive]),
+      Object.entries(inFolder).map(([path, bytes]) => file(path, bytes)),
+      inFolder,
+      isPage ? new URL(`/${ROOT}/module/`, location.href) : new URL(`../../${ROOT}/module`, import.meta.url),
+      isPage ? `/${ROOT}/module/saved_model.pb` : new URL(`../../${ROOT}/module`, import.meta.url).pathname,
+    ];
+    for (const source of sources) await withModel(source, (model) => checkCalls(model, saved.module));
+  });
+
+  it('describes inputs and outputs by the names of the signature', async () =>
+    withModel(await filesOf('module'), async (model) => {
+      assert.deepEqual(Object.keys(model.signatures).sort(), ['loss', 'power', 'serving_default']);
+      assert.deepEqual(
+        model.inputs.map(({ name, dtype, shape }) => [name, dtype, shape]),
+        [['x', 'float32', [null, 3]]],
+      );
+      assert.deepEqual(model.outputs.map(({ name }) => name), ['calls', 'y']);
+      assert.match(String(model), /^Model<SavedModel, signatures/);
+      const only = await model.run([[1, 2, 3]], { outputs: ['y'] });
+      assert.deepEqual(Object.keys(only), ['y']);
+      assert.ok(only.y instanceof Tensor);
+    }));
+
+  it('takes the MetaGraph with the tags', async () => {
+    const files = await filesOf('first');
+    await withModel(files, (model) => assert.deepEqual(Object.keys(model.signatures), ['serving_default']));
+    await withModel(files, (model) => assert.deepEqual(Object.keys(model.signatures), ['train']), {
+      tags: ['train'],
+    });
+    await assert.rejects(tf.load(files, { tags: ['serve', 'gpu'] }), {
+      name: 'NotFoundError',
+      message: /matching supplied tags: \{ serve, gpu \}.*\{ serve \}, \{ train \}/,
+    });
+  });
+
+  it('knows the variables and which of them are trained', async () => {
+    const names = (list) => list.map(({ name }) => name).sort();
+    await withModel(await filesOf('module'), async (model) => {
+      assert.deepEqual(names(model.variables), ['b', 'calls', 'w']);
+      assert.deepEqual(names(model.trainableVariables), saved.module.training.trainable);
+    });
+    await withModel(await filesOf('first'), async (model) => {
+      assert.deepEqual(names(model.trainableVariables), ['b', 'w']);
+      const w = model.variables.find(({ name }) => name === 'w');
+      assert.ok(w.isReference && w.dtype === 'float32');
+      await model.session.run(w.assign([[1, 1], [1, 1], [1, 1]]));
+      assert.deepEqual((await model.session.run(w.read())).array(), [[1, 1], [1, 1], [1, 1]]);
+    });
+  });
+
+  it('trains on with a new optimizer, along the losses of TensorFlow', async () =>
+    withModel(await filesOf('module'), async (model) => {
+      const { inputs, losses, rate, signature, output } = saved.module.training;
+      const loss = model.signatures[signature].outputs.find(({ name }) => name === output).output;
+      const step = new tf.train.GradientDescentOptimizer(rate).minimize(loss);
+      const feeds = model.signatures[signature].inputs.map(({ name, output: x }) => [x, tensorOf(inputs[name])]);
+      const got = [];
+      for (const _ of losses) {
+        got.push((await model.run(tensorsOf(inputs), { signature }))[output].data[0]);
+        await model.session.run(step, feeds);
+      }
+      assert.ok(isClose(got, losses, 1e-5), `${got}`);
+    }));
+
+  it("trains on with the graph's own optimizer and its restored slots", async () =>
+    withModel(await filesOf('checkpoint'), async (model) => {
+      const { feed, losses } = saved.checkpoint.continued;
+      const got = [];
+      for (const _ of losses)
+        got.push((await model.session.run('loss', { x: tensorOf(feed) }, { targets: ['train'] })).data[0]);
+      assert.ok(isClose(got, losses, 1e-5), `${got} ${losses}`);
+    }));
+
+  it('trains reference variables with every optimizer', async () =>
+    withModel(await filesOf('first'), async (model) => {
+      const { graph, session } = model;
+      const loss = graph.mean(graph.square(graph.output('y')), [0, 1]);
+      const x = [[1, -1, 2]];
+      const optimizers = [
+        new tf.train.GradientDescentOptimizer(0.1),
+        new tf.train.MomentumOptimizer(0.1, 0.5),
+        new tf.train.AdagradOptimizer(0.1),
+        new tf.train.AdadeltaOptimizer(1),
+        new tf.train.RMSPropOptimizer(0.01),
+        new tf.train.FtrlOptimizer(0.1),
+        new tf.train.AdamOptimizer(0.01),
+      ];
+      for (const optimizer of optimizers) {
+        const before = new Set(graph.allVariables.map(({ name }) => name));
+        const step = optimizer.minimize(loss);
+        const slots = graph.allVariables.filter(({ name }) => !before.has(name));
+        if (slots.length > 0) await session.run(slots.map(({ initializer }) => initializer));
+        const first = (await session.run(loss, { x })).data[0];
+        for (let i = 0; i < 3; i++) await session.run(step, { x });
+        const last = (await session.run(loss, { x })).data[0];
+        assert.ok(last < first, `${optimizer.name}: ${first} ${last}`);
+      }
+    }));
+
+  it('says what is wrong with inputs', async () =>
+    withModel(await filesOf('module'), async (model) => {
+      await assert.rejects(model.run({}), { message: /'serving_default' needs a value for x \(float32 \[\?, 3\]\)/ });
+      await assert.rejects(model.run({ xx: 1 }), { message: /no input 'xx'; did you mean 'x'/ });
+      await assert.rejects(model.run(1, { signature: 'loss' }), { message: /takes its inputs by name, \{ t, x \}/ });
+      await assert.rejects(model.run({}, { signature: 'lost' }), { name: 'NotFoundError', message: /did you mean 'loss'/ });
+      await assert.rejects(model.run({ x: [[1, 2, 3]] }, { outputs: ['z'] }), { message: /no output 'z'/ });
+    }));
+
+  it('reports progress, and stops when it is aborted', async () => {
+    const files = await filesOf('keras');
+    const size = Object.values(files).reduce((sum, { length }) => sum + length, 0);
+    const seen = [];
+    await withModel(files, () => {}, { onProgress: (loaded, total) => seen.push([loaded, total]) });
+    assert.deepEqual(seen.at(-1), [size, size]);
+    assert.ok(seen.every(([loaded], i) => i === 0 || loaded > seen[i - 1][0]));
+    const controller = new AbortController();
+    const aborted = tf.load(files, { signal: controller.signal, onProgress: () => controller.abort() });
+    await assert.rejects(aborted, { name: 'AbortError' });
+  });
+
+  describe('with damaged or hostile files', () => {
+    let files;
+    before(async () => (files = await filesOf('module')));
+    const without = (path) => Object.fromEntries(Object.entries(files).filter(([name]) => name !== path));
+
+    /** Nothing stays behind. */
+    async function refuses(source, error, options) {
+      const before = tf.memory();
+      await assert.rejects(async () => tf.load(await source, options), error);
+      const after = tf.memory();
+      assert.deepEqual([after.graphs, after.sessions, after.tensors], [before.graphs, before.sessions, before.tensors]);
+      assert.deepEqual(tf.files.list('ram://'), []);
+    }
+
+    it('names the file that is missing', async () => {
+      await refuses(without('variables/variables.data-00000-of-00001'), {
+        name: 'NotFoundError',
+        message: /variables\.data-00000-of-00001, which the model needs/,
+      });
+      await refuses({ 'a.txt': 'text', 'b.bin': new Uint8Array(4) }, { message: /has no model: its files are a\.txt, b\.bin/ });
+      await refuses({}, { message: /at least one file/ });
+    });
+
+    it('refuses variables that are cut off or belong to another model', async () => {
+      const data = 'variables/variables.data-00000-of-00001';
+      await refuses({ ...files, [data]: files[data].slice(0, 20) }, { name: /OutOfRangeError|DataLossError/ });
+      const changed = files[data].slice();
+      changed[changed.length - 1] ^= 1;
+      await refuses({ ...files, [data]: changed }, { name: 'DataLossError' });
+      const other = await filesOf('keras');
+      await refuses({ ...other, 'saved_model.pb': files['saved_model.pb'] }, { name: 'NotFoundError' });
+    });
+
+    it('refuses every truncated saved_model.pb', async () => {
+      const whole = files['saved_model.pb'];
+      for (let i = 1; i < 40; i++) {
+        const length = Math.floor((whole.length * i) / 40);
+        await refuses({ ...files, 'saved_model.pb': whole.slice(0, length) }, Error);
+      }
+    });
+
+    it('refuses archives that lie', async () => {
+      const one = { 'saved_model.pb': files['saved_model.pb'] };
+      const lies = [
+        [{ change: (entry) => (entry.name = '../saved_model.pb') }, /leads outside/],
+        [{ change: (entry) => (entry.name = '/etc/saved_model.pb') }, /leads outside/],
+        [{ change: (entry) => (entry.size = 2 ** 31) }, /cannot have 2147483648 bytes/],
+        [{ change: (entry) => (entry.size += 1) }, /another size/],
+        [{ change: (entry) => (entry.size -= 1) }, /another size/],
+        [{ change: (entry) => (entry.crc ^= 1) }, /another checksum/],
+        [{ change: (entry) => (entry.packedSize = 2 ** 30) }, /cannot have/],
+        [{ change: (entry) => (entry.flags = 1) }, /encrypted/],
+        [{ change: (entry) => (entry.method = 12) }, /method 12/],
+      ];
+      for (const [options, message] of lies) await refuses(zipOf(one, options), { message });
+      const archive = await zipOf(files);
+      for (let cut = 1; cut < archive.length; cut += Math.ceil(archive.length / 60))
+        await refuses(archive.slice(0, cut), Error);
+    });
+
+    it('refuses a zip bomb before it is unpacked', async () => {
+      const zeros = new Uint8Array(4 << 20);
+      const bomb = await zipOf({ 'saved_model.pb': zeros }, { change: (entry) => (entry.size *= 1000) });
+      await refuses(bomb, { message: /cannot have|unpacks to more/ });
+    });
+
+    it('names formats that it does not open', async () => {
+      const onnx = Uint8Array.of(8, 9, 58, 7, 18, 5, 103, 114, 97, 112, 104, 66, 2, 16, 17);
+      await refuses(onnx, { message: /ONNX model.*convert it to TensorFlow/ });
+      await refuses({ 'model.onnx': onnx }, { message: /model\.onnx.*ONNX/ });
+      await refuses(Uint8Array.of(0x1c, 0, 0, 0, 0x54, 0x46, 0x4c, 0x33, 0, 0), { message: /TensorFlow Lite/ });
+      await refuses('<html></html>', { name: isPage ? 'UnavailableError' : 'NotFoundError' });
+      await refuses(42, { message: /load takes an address, a path, bytes, or Files, not 42/ });
+    });
+  });
+});
