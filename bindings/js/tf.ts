@@ -9,6 +9,7 @@ import { Files } from './engine/files.js';
 import { freeze } from './models/freeze.js';
 import { Graph } from './graph/graph.js';
 import type { ModelSource } from './loading/file-sources.js';
+import { ModelSpec, makeModel } from './loading/make-model.js';
 import type { Model } from './loading/model.js';
 import { LoadOptions, loadModel } from './loading/open-model.js';
 import { opNames } from './graph/hints.js';
@@ -16,6 +17,7 @@ import type { OpDef } from './messages/op-def.js';
 import type { Input } from './graph/operation.js';
 import { OpRegistrar, OpSpec } from './ops/register-op.js';
 import type { MemoryInfo, Runtime } from './engine/runtime.js';
+import { Saver } from './models/saver.js';
 import { Session, SessionOptions } from './session/session.js';
 import { resetSessions } from './session/local-backend.js';
 import { Trace } from './session/trace.js';
@@ -69,7 +71,7 @@ export interface TF {
     parse(text: string): FunctionDef;
     fromProto(bytes: Uint8Array | ArrayBuffer): FunctionDef;
   };
-  readonly train: typeof train;
+  readonly train: typeof train & { readonly Saver: typeof Saver };
   /** The files that ops read and write. */
   readonly files: Files;
   /**
@@ -84,6 +86,11 @@ export interface TF {
    * TensorFlow.js; from an address, a path (Node), bytes, files, or a zip archive.
    */
   load(source: ModelSource, options?: LoadOptions): Promise<Model>;
+  /**
+   * A model of a session's graph, to run by names and to save: `tf.model({ session, signatures: { inputs: { x },
+   * outputs: { y } } })`. Closing it closes the session and frees the graph.
+   */
+  model(spec: ModelSpec): Model;
   opDef(name: string): OpDef;
   opDefs(): OpDef[];
   /** Registers an op permanently in this engine. */
@@ -138,7 +145,7 @@ export function makeTF(runtime: Runtime): TF {
       parse: (text) => FunctionDef.parseIn(runtime, text),
       fromProto: (bytes) => FunctionDef.fromProtoIn(runtime, bytes),
     },
-    train,
+    train: { ...train, Saver },
     files: new Files(runtime),
     setLog(write) {
       checkFunction('what setLog takes', write);
@@ -146,6 +153,7 @@ export function makeTF(runtime: Runtime): TF {
     },
     freeze,
     load: (source, options) => loadModel(runtime, source, options),
+    model: makeModel,
     opDef(name) {
       checkText("an op's name", name);
       const found = runtime.findOpDef(name);

@@ -33,6 +33,11 @@ export interface ModelParts {
   readonly initializers?: readonly string[];
   /** Whether a variable is trained, by its name; undefined: the model does not say. */
   readonly trainable?: ReadonlyMap<string, boolean> | undefined;
+  /**
+   * Of TensorFlow 2's functions: for each captured value, which are the last inputs of a call, whether it is a
+   * variable that is trained (true) or not (false), or no variable (undefined).
+   */
+  readonly captures?: ReadonlyMap<string, readonly (boolean | undefined)[]>;
 }
 
 /** Reads one format. */

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Model: an opened model, with its graph, a session that holds its variables, and its signatures. */
-import { Schema, checkOptions, checkReceivers, isPlainObject, shown } from '../base/arguments.js';
+import { Schema, checkOptions, checkReceivers, checkText, isPlainObject, shown } from '../base/arguments.js';
 import { showAs } from '../base/console-line.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { InvalidArgumentError, NotFoundError, UnimplementedError } from '../base/errors.js';
@@ -8,27 +8,9 @@ import type { Graph } from '../graph/graph.js';
 import type { Output, Variable } from '../graph/operation.js';
 import type { Session } from '../session/session.js';
 import { STEP_OPTIONS, StepOptions } from '../engine/step-queue.js';
-import type { DType } from '../tensor/dtypes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-
-/** An input or an output of a signature. */
-export interface ModelTensor {
-  /** Its name in the signature. */
-  readonly name: string;
-  readonly output: Output;
-  readonly dtype: DType;
-  /** null for an unknown rank; null inside for an unknown size. */
-  readonly shape: (number | null)[] | null;
-}
-
-/** A function of the model. */
-export interface Signature {
-  readonly name: string;
-  readonly inputs: readonly ModelTensor[];
-  readonly outputs: readonly ModelTensor[];
-  /** Why it cannot be run: the ops that it needs and that are not here. */
-  readonly missing?: string;
-}
+import { SaveFormat, SavedFiles, filesOfModel, writeFiles } from './save-model.js';
+import type { ModelOrigin, ModelTensor, Signature } from './signature.js';
 
 export interface ModelRunOptions extends StepOptions {
   /** By default 'serving_default', or the first one. */
@@ -44,7 +26,15 @@ const RUN_OPTIONS: Schema<ModelRunOptions> = {
 };
 
 /** The signature that programs call without a name. */
-const DEFAULT_SIGNATURE = 'serving_default';
+export const DEFAULT_SIGNATURE = 'serving_default';
+
+export interface ModelSaveOptions {
+  /**
+   * 'SavedModel' (the default); 'checkpoint': a checkpoint with its MetaGraphDef; 'GraphDef': frozen, one
+   * file.
+   */
+  format?: SaveFormat;
+}
 
 export class Model {
   /** Created by tf.load. */
@@ -54,6 +44,8 @@ export class Model {
     readonly graph: Graph,
     readonly session: Session,
     readonly signatures: Readonly<Record<string, Signature>>,
+    /** @internal */
+    readonly origin: ModelOrigin,
   ) {}
 
   /** The signature that `run` calls without a name. */
@@ -84,8 +76,10 @@ export class Model {
     return this.#default.outputs;
   }
 
+  /** The variables of the model, and those that were added to its graph. */
   get variables(): Variable[] {
-    return this.graph.allVariables;
+    const { unused } = this.origin;
+    return this.graph.allVariables.filter(({ name }) => !unused?.has(name));
   }
 
   get trainableVariables(): Variable[] {
@@ -111,6 +105,21 @@ export class Model {
       feedsOf(signature, inputs),
       stepOptions,
     );
+  }
+
+  /**
+   * The files of the model as it is now, by their paths: graph, signatures, and the variables of the session
+   * with their slots. In Node they are written into `folder`, if that is given.
+   */
+  async save(folder?: string | ModelSaveOptions, options: ModelSaveOptions = {}): Promise<SavedFiles> {
+    if (isPlainObject(folder)) return this.save(undefined, folder as ModelSaveOptions);
+    checkOptions<ModelSaveOptions>('save', options, { format: 'a string' });
+    const files = await filesOfModel(this, options.format ?? 'SavedModel');
+    if (folder !== undefined) {
+      checkText('the folder of a model', folder);
+      await writeFiles(folder, files);
+    }
+    return files;
   }
 
   /** Closes the session and frees the graph. */

@@ -4,6 +4,7 @@ import { UnimplementedError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
+import type { FuncAttr } from '../messages/attr-value.js';
 import type { SignatureDef, TensorInfo } from '../messages/meta-graph.js';
 import { TensorInfo as TensorInfoType } from '../messages/meta-graph.js';
 import { binaryGraphDef } from '../models/graph-def-nodes.js';
@@ -14,8 +15,10 @@ import { ModelSource, filesOfSource } from './file-sources.js';
 import { KnownPart, knownPart } from './known-part.js';
 import { ModelFiles, Progress } from './model-files.js';
 import type { ModelParts } from './model-parts.js';
-import { Model, ModelTensor, Signature } from './model.js';
+import { DEFAULT_SIGNATURE, Model } from './model.js';
+import { tensorOf } from './make-model.js';
 import { readModel } from './recognise.js';
+import type { ModelTensor, Signature } from './signature.js';
 
 export interface LoadOptions {
   /** Of a SavedModel with several MetaGraphs: the tags of the one to open. By default that for serving. */
@@ -37,9 +40,6 @@ const LOAD_OPTIONS: Schema<LoadOptions> = {
   session: 'an object',
 };
 
-/** The signature of a graph that has none of its own. */
-const DEFAULT_SIGNATURE = 'serving_default';
-
 export async function loadModel(
   runtime: Runtime,
   source: ModelSource,
@@ -60,8 +60,13 @@ export async function loadModel(
     opened = new Session(runtime, graph, session);
     const signatures = signaturesOf(graph, parts, known);
     await initialize(runtime, parts, opened, parts.files ?? files, signal);
-    markTrainable(graph, parts.trainable);
-    return new Model(parts.format, graph, opened, signatures);
+    const used = modelVariables(graph, parts);
+    const { initializers = [], assets = [] } = parts;
+    const unused = new Set(
+      used ? graph.allVariables.map(({ name }) => name).filter((name) => !used.has(name)) : [],
+    );
+    const origin = { initializers, assets, files: parts.files ?? files, unused };
+    return new Model(parts.format, graph, opened, signatures, origin);
   } catch (error) {
     await opened?.close();
     graph.dispose();
@@ -94,14 +99,33 @@ async function initialize(
   }
 }
 
-/** TensorFlow 2 knows variables by the names that their handles share. */
-function markTrainable(graph: Graph, trainable: ReadonlyMap<string, boolean> | undefined): void {
-  if (!trainable) return;
-  for (const variable of graph.allVariables) {
-    const shared = variable.handle.operation.attr('shared_name');
-    const known = trainable.get(variable.name) ?? trainable.get(String(shared));
-    variable.trainable = known ?? false;
+/**
+ * Finds out which variables the model's functions use, and which of these are trained. Graphs of TensorFlow 2
+ * also have variables that only functions which save and restore use: these are not the model's.
+ */
+function modelVariables(graph: Graph, { trainable, captures }: ModelParts): ReadonlySet<string> | undefined {
+  const captured = captures && captures.size > 0 ? capturedVariables(graph, captures) : undefined;
+  const known = captured ?? trainable;
+  if (known)
+    for (const variable of graph.allVariables) variable.trainable = known.get(variable.name) ?? false;
+  return known && new Set(known.keys());
+}
+
+/** Whether captured variables are trained, by their names. */
+function capturedVariables(
+  graph: Graph,
+  captures: NonNullable<ModelParts['captures']>,
+): Map<string, boolean> {
+  const trained = new Map<string, boolean>();
+  for (const operation of graph.operations()) {
+    if (!/PartitionedCall$/.test(operation.type)) continue;
+    const { name } = operation.attr('f') as FuncAttr;
+    const flags = captures.get(name) ?? [];
+    const inputs = operation.inputs.slice(-flags.length || Infinity);
+    for (const [i, flag] of flags.entries())
+      if (flag !== undefined && inputs[i]) trained.set(inputs[i].operation.name, flag);
   }
+  return trained;
 }
 
 function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record<string, Signature> {
@@ -124,13 +148,6 @@ function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record
     },
   };
 }
-
-const tensorOf = (name: string, output: Output, shape = output.shape): ModelTensor => ({
-  name,
-  output,
-  dtype: output.dtype,
-  shape,
-});
 
 function signatureOf(graph: Graph, name: string, def: SignatureDef, known: KnownPart): Signature {
   const isOmitted = (info: FlatTensor): boolean => known.omitted.has(info.tensor.replace(/:\d+$/, ''));

@@ -43,8 +43,21 @@ function initializersOf({ signatures, collections }: MetaGraphDef): string[] {
   return [];
 }
 
-/** TensorFlow 1 lists the variables in collections; TensorFlow 2 has them as objects. */
-function trainableOf({ collections, objects }: MetaGraphDef): ReadonlyMap<string, boolean> | undefined {
+/** What TensorFlow 2's functions capture. */
+function capturesOf({ objects }: MetaGraphDef): Map<string, (boolean | undefined)[]> {
+  const captures = new Map<string, (boolean | undefined)[]>();
+  for (const [name, { boundInputs = [] }] of objects?.functions ?? []) {
+    const variables = boundInputs.map((node) => objects?.nodes?.[node]?.variable);
+    captures.set(
+      name,
+      variables.map((variable) => variable && (variable.trainable ?? false)),
+    );
+  }
+  return captures;
+}
+
+/** TensorFlow 1 lists the variables in collections. */
+function trainableOf({ collections }: MetaGraphDef): ReadonlyMap<string, boolean> | undefined {
   const inCollection = (name: string): VariableDef[] =>
     (collections.get(name)?.messages?.value ?? []).map((bytes) => VariableDef.decode(bytes));
   const trained = new Set(inCollection('trainable_variables').map(({ name }) => operationOf(name)));
@@ -54,8 +67,6 @@ function trainableOf({ collections, objects }: MetaGraphDef): ReadonlyMap<string
     return [operation, trained.has(operation)];
   });
   for (const name of trained) entries.push([name, true]);
-  for (const { variable } of objects?.nodes ?? [])
-    if (variable?.name) entries.push([variable.name, variable.trainable ?? false]);
   return entries.length > 0 ? new Map(entries) : undefined;
 }
 
@@ -88,6 +99,7 @@ function partsOf(
     })),
     initializers: initializersOf(metaGraph),
     trainable: trainableOf(metaGraph),
+    captures: capturesOf(metaGraph),
   };
 }
 

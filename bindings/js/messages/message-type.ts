@@ -1,5 +1,5 @@
 /** MessageType: a protobuf message declared by its fields, which encodes and decodes plain objects. */
-import { Field, MessageWriter, fieldsOf, fixed64Of, intOf, signedOf, textOf } from './protobuf.js';
+import { Field, MessageWriter, fieldsOf, fixed64Of, intOf, signedOf, textOf, varintsOf } from './protobuf.js';
 import { OutOfLine, decodeTensor, writeTensor } from './tensor-proto.js';
 import type { Tensor } from '../tensor/tensor.js';
 
@@ -38,6 +38,29 @@ export const INT32: Kind<number> = {
   read: (field) => intOf(field),
   absent: () => 0,
 };
+
+/** Repeated int32, packed or not; written packed, as proto3 does. */
+export const INT32_LIST: Kind<readonly number[]> = {
+  write(writer, number, values) {
+    if (values.length > 0) writer.bytes(number, packed(values));
+  },
+  read: (field, before) => [
+    ...before,
+    ...Array.from(varintsOf(field), (value) => Number(BigInt.asIntN(32, value))),
+  ],
+  absent: () => [],
+};
+
+/** Numbers without tags. */
+function packed(values: readonly number[]): Uint8Array {
+  const bytes: number[] = [];
+  for (const value of values) {
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes.push(Number(rest));
+  }
+  return Uint8Array.from(bytes);
+}
 
 export const INT64: Kind<bigint> = {
   write: (writer, number, value) => void (value !== 0n && writer.varint(number, value)),

@@ -2,6 +2,7 @@
 import {
   BOOL,
   INT32,
+  INT32_LIST,
   Kind,
   MessageOf,
   MessageType,
@@ -86,7 +87,12 @@ const SavedVariable = new MessageType({
 
 /** An object of TensorFlow 2's programs. */
 const SavedObject = new MessageType({ variable: [7, message(SavedVariable)] });
-const ObjectGraph = new MessageType({ nodes: [1, list(message(SavedObject))] });
+/** The values that a function captures: objects, by their indexes. */
+const ConcreteFunction = new MessageType({ boundInputs: [2, INT32_LIST] });
+const ObjectGraph = new MessageType({
+  nodes: [1, list(message(SavedObject))],
+  functions: [2, map(message(ConcreteFunction))],
+});
 
 export const MetaGraphDef = new MessageType({
   info: [1, message(MetaInfo)],

@@ -8,13 +8,16 @@ export const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'PlaceholderWithDefault',
 ]);
 
+const isOfSaver = (name: string): boolean => /(^|\/)save(_\d+)?\//.test(name);
+
 /** Operations whose outputs are no results: they hold, change, save or describe the state of a training graph. */
 const isResult = ({ type, name }: Operation): boolean =>
   !PLACEHOLDERS.has(type) &&
   !/^(Const|VarHandleOp|Variable(V2)?|.*(Assign|Apply|IsInitialized|IsVariableInitialized|Restore|Save|Summary).*)$/.test(
     type,
   ) &&
-  !/(^|\/)(gradients|save)(_\d+)?\//.test(name);
+  !/(^|\/)gradients(_\d+)?\//.test(name) &&
+  !isOfSaver(name);
 
 export interface GraphInterface {
   readonly inputs: readonly Output[];
@@ -39,7 +42,7 @@ function dependents(inputs: readonly Operation[]): ReadonlySet<string> {
 
 export function interfaceOf(graph: Graph): GraphInterface {
   const operations = graph.operations();
-  const placeholders = operations.filter(({ type }) => PLACEHOLDERS.has(type));
+  const placeholders = operations.filter(({ type, name }) => PLACEHOLDERS.has(type) && !isOfSaver(name));
   const results = operations.filter((operation) => isResult(operation) && isUnread(operation));
   const computed = dependents(placeholders);
   const outputs = results.filter(({ name }) => computed.has(name));
