@@ -36,8 +36,10 @@ typedef struct GradientQuery {
   const Op *op;
   const NodeDef *node;
   const bool *flows;
-  int num_outputs; /* entries of flows */
-  bool keeps;      /* the node is in a graph and may be changed to keep intermediates */
+  int num_outputs;   /* entries of flows */
+  bool keeps;        /* the node is in a graph and may be changed to keep intermediates */
+  const char *array; /* NULL, or the source of the array of gradients that the node uses; it gets the array
+                        that this one belongs to (gradient/array_gradient.h) */
 } GradientQuery;
 
 /* How a node that calls functions changes when its gradient is added: it gets outputs for intermediates

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "function/function_splice.h"
+#include "gradient/array_gradient.h"
 #include "gradient/gradients.h"
 #include "graph/node_class.h"
 
@@ -44,7 +45,7 @@ static bool mark_derived(Gradients *g) {
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
       if (edge_is_control(edge) || g->derived[edge->dst->id] || g->stops[edge->dst->id]) continue;
-      if (!gradients_is_marked(g, node, edge->src_output) ||
+      if (!gradients_is_marked(g, node, edge->src_output) || array_gradient_is_handle(edge) ||
           gradient_is_none(g->library, edge->dst->op, edge->dst->def))
         continue;
       g->derived[edge->dst->id] = 1;
@@ -58,7 +59,8 @@ static bool mark_derived(Gradients *g) {
 /* Inputs that a node gained later come from new nodes. */
 const Edge *gradients_edge(const Gradients *g, const Node *node, int i) {
   const Edge *edge = node->inputs[i];
-  if (!g->derived[node->id] || !edge || edge->src->id >= g->walk.num_ids) return NULL;
+  if (!g->derived[node->id] || !edge || edge->src->id >= g->walk.num_ids || array_gradient_is_handle(edge))
+    return NULL;
   return gradients_is_marked(g, edge->src, edge->src_output) ? edge : NULL;
 }
 
@@ -99,9 +101,17 @@ static bool check_body(Gradients *g, const Node *node, const GradientEntry *grad
   return true;
 }
 
+static NodeOutput input_of(const Node *node, int i) {
+  const Edge *edge = node->inputs[i];
+  return !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
+}
+
 /* The gradient of a node, with its body if it has a function. */
 static bool look_up_gradient(Gradients *g, const Node *node, const bool *flows, GradientEntry **gradient) {
-  GradientQuery query = {node->op, node->def, flows, node->num_outputs, g->library->functions};
+  NodeOutput first;
+  GradientQuery query = {node->op, node->def, flows, node->num_outputs, g->library->functions, NULL};
+  if (node->num_inputs > 0 && node->inputs[0])
+    TRY(array_gradient_origin(input_of(node, 0), &first, &query.array, g->arena, g->status));
   TRY(gradient_look_up(g->library, &query, gradient, g->status));
   GradientEntry *entry = *gradient;
   if (!entry->function || entry->body) return true;
@@ -200,15 +210,16 @@ static bool splice_gradient(Gradients *g, Node *node, const GradientEntry *gradi
   NodeOutput *outputs = arena_calloc(g->arena, num_x + 1, sizeof *outputs);
   bool *wanted = arena_calloc(g->arena, num_x + 1, 1),
        *needed = arena_calloc(g->arena, body->num_args + 1, 1);
+  const char *array;
   bool any = false;
   if (!inputs || !outputs || !wanted || !needed) return oom(g);
   for (int i = 0; i < num_x; i++) {
-    const Edge *edge = node->inputs[i];
-    inputs[i] = !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
+    inputs[i] = input_of(node, i);
     wanted[i] = gradients_edge(g, node, i) && (!gradient->no_flow || !gradient->no_flow[i]);
     any = any || wanted[i];
   }
   if (!any) return true;
+  if (inputs[0].node) TRY(array_gradient_origin(inputs[0], &inputs[0], &array, g->arena, g->status));
   if (gradient->forward) TRY(extend(g, node, gradient->forward));
   for (int i = num_x; i < first_dy; i++) inputs[i] = (NodeOutput){node, i - num_x};
   for (int i = 0; i < num_dys; i++) inputs[first_dy + i] = dys[i];

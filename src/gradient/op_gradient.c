@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "function/text/function_text.h"
+#include "gradient/array_gradient.h"
 #include "gradient/body_work.h"
 #include "gradient/function_gradient.h"
 
@@ -48,6 +49,7 @@ static bool gradient_key(const GradientQuery *query, StrBuf *key, Status *status
   bool written = (query->op->registration && query->op->registration->gradient_fn) || calls;
   for (int i = 0; written && i < query->num_outputs; i++)
     strbuf_append_char(key, !query->flows || query->flows[i] ? '1' : '0');
+  if (query->array) strbuf_printf(key, ":%s", query->array);
   return strbuf_ok(key, status);
 }
 
@@ -78,14 +80,8 @@ bool gradient_is_given(const GradientLibrary *library, const NodeDef *node) {
   return custom_gradient(library, name) || graph_find_function(library->functions, name);
 }
 
-/* An array of gradients has no array of gradients itself: a derivative through it would be wrong, not zero.
- */
-static bool is_array_of_gradients(const NodeDef *node) {
-  return strncmp(node->op, "TensorArrayGrad", strlen("TensorArrayGrad")) == 0;
-}
-
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node) {
-  if (gradient_is_given(library, node) || is_array_of_gradients(node)) return false;
+  if (gradient_is_given(library, node)) return false;
   return op->registration && op->registration->gradient == NO_GRADIENT;
 }
 
@@ -98,31 +94,22 @@ static bool no_gradient_defined(const NodeDef *node, Status *status) {
   return node->name[0] == 0 ? false : node_attach(node->name, status);
 }
 
-/* A text names the sources of its arrays "gradients" and "lengths". */
-static bool name_sources(const GradientLibrary *library, FunctionDef *function, Status *status) {
-  for (size_t i = 0; library->source && i < function->n_node_def; i++) {
-    NodeDef *node = function->node_def[i];
-    if (!is_array_of_gradients(node)) continue;
-    const char *text = (const char *)node_def_attr(node, "source")->s.data;
-    const char *name = arena_printf(library->arena, "%s/%.*s", library->source,
-                                    (int)node_def_attr(node, "source")->s.len, text);
-    AttrValue *value = name ? attr_value_string(library->arena, name, strlen(name)) : NULL;
-    if (!value) return status_oom(status, "gradients");
-    TRY(node_def_set_attr(node, library->arena, "source", value, status));
-  }
-  return true;
-}
-
-static bool parse_gradient(const GradientLibrary *library, Str text, FunctionDef **function, Status *status) {
-  return function_parse(text, library->arena, function, status) && name_sources(library, *function, status);
+static bool parse_gradient(const GradientLibrary *library, const GradientQuery *query, Str text,
+                           FunctionDef **function, Status *status) {
+  return function_parse(text, library->arena, function, status) &&
+         array_gradient_rename(*function, library->source, query->array, library->arena, status);
 }
 
 /* Each text is parsed once, for all attrs. */
-static bool parse_text(GradientLibrary *library, const OpRegistration *registration, FunctionDef **function,
+static bool parse_text(GradientLibrary *library, const GradientQuery *query, FunctionDef **function,
                        Status *status) {
-  *function = string_map_find(&library->texts, registration->name);
-  return *function || (parse_gradient(library, str_of(registration->gradient), function, status) &&
-                       string_map_set(&library->texts, registration->name, *function, status));
+  const OpRegistration *registration = query->op->registration;
+  const char *key = !query->array ? registration->name
+                                  : arena_printf(library->arena, "%s:%s", registration->name, query->array);
+  if (!key) return status_oom(status, "gradients");
+  *function = string_map_find(&library->texts, key);
+  return *function || (parse_gradient(library, query, str_of(registration->gradient), function, status) &&
+                       string_map_set(&library->texts, key, *function, status));
 }
 
 /* The text in the op's registration, or the text that its gradient_fn writes. */
@@ -132,22 +119,17 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   const OpRegistration *registration = query->op->registration;
   if (!registration || registration->gradient == FUNCTIONAL_GRADIENT)
     return no_gradient_defined(node, status);
-  if (is_array_of_gradients(node)) {
-    status_set(status, CODE_UNIMPLEMENTED, "Second derivatives through TensorArrays are not known (op: %s)",
-               node->op);
-    return node->name[0] == 0 ? false : node_attach(node->name, status);
-  }
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
   StrBuf text = {0};
   bool ok = false;
   if (registration->gradient) {
-    ok = parse_text(library, registration, &parsed, status);
+    ok = parse_text(library, query, &parsed, status);
   } else if (registration->gradient_fn) {
     GradientRequest request = {node, query->flows};
     ok = registration->gradient_fn(&request, &text, status) && strbuf_ok(&text, status);
     if (ok && text.length > 0)
-      ok = parse_gradient(library, (Str){strbuf_text(&text), (size_t)text.length}, &parsed, status);
+      ok = parse_gradient(library, query, (Str){strbuf_text(&text), (size_t)text.length}, &parsed, status);
   } else {
     ok = no_gradient_defined(node, status);
   }

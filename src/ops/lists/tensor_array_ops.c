@@ -90,10 +90,15 @@ const OpRegistration kOpTensorArrayV3 = {
 
 typedef struct SourceState {
   Str source;
+  bool keeps; /* elements can be read several times */
 } SourceState;
 
+/* TensorFlow has no attr that says whether an array of gradients keeps its elements; it never does. */
 static bool source_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  return node_attr_string(construction->node, "source", &((SourceState *)memory)->source, status);
+  SourceState *state = memory;
+  const AttrValue *keeps = node_def_attr(construction->node, "_keeps_elements");
+  state->keeps = keeps && keeps->value_case == (int)ATTR_BOOL && keeps->b;
+  return node_attr_string(construction->node, "source", &state->source, status);
 }
 
 static bool give_gradient(KernelContext *context, int rank, const int64_t *dims, Status *status) {
@@ -104,6 +109,7 @@ static bool give_gradient(KernelContext *context, int rank, const int64_t *dims,
   TRY(tensor_array_gradient(array, state->source, rank, dims, &gradient, &is_new, status));
   tensor_object_ref(&gradient->resource.object);
   if (is_new) {
+    gradient->clear_after_read = !state->keeps;
     TRY(step_resource_set_output(context, 0, gradient->name, &gradient->resource, status));
   } else {
     bool ok = resource_handle_tensor(str_of(""), str_of(gradient->name), &gradient->resource,
@@ -158,7 +164,13 @@ const OpRegistration kOpTensorArrayGradV3 = {
     .attrs = {"source: string"},
     .is_stateful = true,
     .shape = gradient_shape,
-    .gradient = NO_GRADIENT,
+    .gradient =
+        "TensorArrayGradV3Gradient(handle:resource, flow_in:float, dgrad_handle:resource, dflow_out:float) "
+        "-> "
+        "(dhandle:float, dflow_in:float) {\n"
+        "  none = ZerosLike[T=float](dflow_out)\n"
+        "  return dhandle = none:y, dflow_in = dflow_out\n"
+        "}\n",
     .state_size = sizeof(SourceState),
     .construct = source_construct,
     .kernels = {{DT_INVALID, array_gradient}},
@@ -171,7 +183,14 @@ const OpRegistration kOpTensorArrayGradWithShape = {
     .attrs = {"source: string"},
     .is_stateful = true,
     .shape = gradient_with_shape_shape,
-    .gradient = NO_GRADIENT,
+    .gradient =
+        "TensorArrayGradWithShapeGradient(handle:resource, flow_in:float, shape_to_prepend:int32, "
+        "dgrad_handle:resource, dflow_out:float) -> "
+        "(dhandle:float, dflow_in:float, dshape:int32) {\n"
+        "  none = ZerosLike[T=float](dflow_out)\n"
+        "  zero = ZerosLike[T=int32](shape_to_prepend)\n"
+        "  return dhandle = none:y, dflow_in = dflow_out, dshape = zero:y\n"
+        "}\n",
     .state_size = sizeof(SourceState),
     .construct = source_construct,
     .kernels = {{DT_INVALID, array_gradient_with_shape}},

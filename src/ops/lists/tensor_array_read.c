@@ -313,7 +313,7 @@ const OpRegistration kOpTensorArrayConcatV3 = {
         "TensorArrayConcatV3Gradient[dtype:type](handle:resource, flow_in:float, dvalue:dtype, "
         "dlengths:int64) -> (dhandle:float, dflow:float) {\n"
         "  g = TensorArrayGradV3[source='gradients'](handle, flow_in)\n"
-        "  z = TensorArrayGradV3[source='lengths'](handle, flow_in)\n"
+        "  z = TensorArrayGradV3[source='lengths', _keeps_elements=true](handle, flow_in)\n"
         "  zeros = TensorArrayConcatV3[dtype=$dtype](z:grad_handle, z:flow_out)\n"
         "  w = TensorArraySplitV3[T=$dtype](g:grad_handle, dvalue, zeros:lengths, g:flow_out)\n"
         "  none = ZerosLike[T=float](flow_in)\n"
