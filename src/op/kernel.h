@@ -127,8 +127,8 @@ MUST_CHECK bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *c
                               const FunctionCaller *functions, OpKernel **kernel, Status *status);
 void op_kernel_free(OpKernel *kernel); /* NULL is fine */
 /* Runs the kernel and, unless it paused, checks that every output was set with its declared type. On error it
- * attaches the node and clears the outputs. It fills in the fields of the context that the kernel knows
- * (state, data, types and counts, names). */
+ * clears the outputs and attaches the node, unless the step has ended (op/step.h). It fills in the fields of
+ * the context that the kernel knows (state, data, types and counts, names). */
 MUST_CHECK bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status);
 
 /* Computes one stateless node once, on given inputs: for constant folding and shape inference. `outputs` has

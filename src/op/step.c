@@ -46,12 +46,12 @@ RunState step_check(Step *step, Status *status) {
   plan_next_check(step, now);
   if (step->stop.cancelled && atomic_load(step->stop.cancelled)) {
     status_set(status, CODE_CANCELLED, "Run call was cancelled");
-    return RUN_FAILED;
-  }
-  if (now >= step->stop.deadline) {
+    step->ended = true;
+  } else if (now >= step->stop.deadline) {
     status_set(status, CODE_DEADLINE_EXCEEDED, "Timed out waiting for notification");
-    return RUN_FAILED;
+    step->ended = true;
   }
+  if (step->ended) return RUN_FAILED;
   return now >= step->pause_at ? RUN_WAITING : RUN_DONE;
 }
 

@@ -35,6 +35,7 @@ typedef struct Step {
   int32_t countdown, interval; /* checkpoints until the next reading, and between the last two */
   StepTrace *trace;            /* records the step; NULL: nothing is recorded */
   bool blocked;                /* a paused step waits for another step or thread, and not for its slice */
+  bool ended;                  /* cancelled or late: the error is the step's, and no node is added to it */
 } Step;
 
 /* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */

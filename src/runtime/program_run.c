@@ -126,7 +126,7 @@ static bool run_kernel(const ProgramRun *run, RunStep *at, Status *status) {
   bool resumed = at->context.paused != NULL;
   if ((resumed || read_references(run, step, status)) && op_kernel_run(step->kernel, &at->context, status))
     return true;
-  return step->callers ? status_append(status, "%s", step->callers) : false;
+  return step->callers && !at->context.step->ended ? status_append(status, "%s", step->callers) : false;
 }
 
 /* Runs one kernel, from its beginning or from the point where it paused. */

@@ -1,16 +1,12 @@
 #include "ops/lists/queue.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "ops/lists/elements.h"
 
 const char kQueue[] = "QueueInterface";
-
-struct QueueElement {
-  QueueElement *next;
-  Tensor components[];
-};
 
 struct QueueAttempt {
   PausedKernel paused; /* first: the kernel's pause is the attempt */
@@ -27,62 +23,17 @@ enum { ADDING, TAKING };
 
 static int line_of(QueueAction action) { return action <= QUEUE_CLOSE ? ADDING : TAKING; }
 
-/* --- elements --- */
-
-static QueueElement *element_new(int num_components, Status *status) {
-  QueueElement *element = mem_calloc(1, (int64_t)sizeof *element + num_components * (int64_t)sizeof(Tensor));
-  if (!element) status_oom(status, "an element of a queue");
-  return element;
-}
-
-static void element_free(QueueElement *element, int num_components) {
-  for (int i = 0; i < num_components; i++) tensor_clear(&element->components[i]);
-  mem_free(element);
-}
-
-static void push_back(QueueElements *list, QueueElement *element) {
-  element->next = NULL;
-  if (list->last) list->last->next = element;
-  if (!list->first) list->first = element;
-  list->last = element;
-  list->count++;
-}
-
-static QueueElement *pop_front(QueueElements *list) {
-  QueueElement *element = list->first;
-  list->first = element->next;
-  if (!list->first) list->last = NULL;
-  list->count--;
-  return element;
-}
-
-/* Moves all of `from` before the elements of `to`. */
-static void give_back(QueueElements *from, QueueElements *to) {
-  if (!from->first) return;
-  from->last->next = to->first;
-  if (!to->last) to->last = from->last;
-  to->first = from->first;
-  to->count += from->count;
-  *from = (QueueElements){0};
-}
-
-static void free_elements(QueueElements *list, int num_components) {
-  while (list->first) element_free(pop_front(list), num_components);
-}
-
 /* --- the queue --- */
 
 /* An element may hold a handle of the queue. */
 static void drop_elements(Resource *resource) {
   Queue *queue = (Queue *)resource;
-  QueueElements dropped = queue->elements;
-  queue->elements = (QueueElements){0};
-  free_elements(&dropped, queue->spec.num_components);
+  QueueStore dropped = queue->store;
+  queue_store_init(&queue->store, dropped.order, 0, 0);
+  queue_store_free(&dropped, queue->spec.num_components);
 }
 
 static void free_queue(Queue *queue) {
-  for (int i = 0; queue->spec.shapes && i < queue->spec.num_components; i++)
-    shape_clear((Shape *)&queue->spec.shapes[i]);
   arena_free(queue->arena);
   mem_free(queue);
 }
@@ -94,17 +45,35 @@ static void destroy_queue(TensorObject *object) {
   free_queue(queue);
 }
 
+static bool copy_shapes(Queue *queue, const QueueSpec *spec, Status *status) {
+  QueueShape *shapes = arena_calloc(queue->arena, spec->num_components, sizeof *shapes);
+  queue->spec.shapes = shapes;
+  for (int i = 0; shapes && i < spec->num_components; i++) {
+    int rank = spec->shapes[i].rank;
+    int64_t *dims = arena_calloc(queue->arena, rank, sizeof *dims);
+    if (!dims) return status_oom(status, "a queue");
+    for (int d = 0; d < rank; d++) dims[d] = spec->shapes[i].dims[d];
+    shapes[i] = (QueueShape){rank, dims};
+  }
+  return shapes || status_oom(status, "a queue");
+}
+
 static bool copy_spec(Queue *queue, Str name, const QueueSpec *spec, Status *status) {
-  int count = spec->num_components;
-  DataType *types = arena_calloc(queue->arena, count, sizeof *types);
-  Shape *shapes = spec->shapes ? arena_calloc(queue->arena, count, sizeof *shapes) : NULL;
+  DataType *types = arena_calloc(queue->arena, spec->num_components, sizeof *types);
   queue->name = arena_strndup(queue->arena, name.data, name.length);
-  if (!types || (spec->shapes && !shapes) || !queue->name) return status_oom(status, "a queue");
-  memcpy(types, spec->types, (size_t)count * sizeof *types);
+  if (!types || !queue->name) return status_oom(status, "a queue");
+  memcpy(types, spec->types, (size_t)spec->num_components * sizeof *types);
   queue->spec = *spec;
   queue->spec.types = types;
-  queue->spec.shapes = shapes;
-  for (int i = 0; shapes && i < count; i++) TRY(shape_copy(&shapes[i], &spec->shapes[i], status));
+  return !spec->shapes || copy_shapes(queue, spec, status);
+}
+
+static bool init_store(Queue *queue, Status *status) {
+  uint64_t seeds[2] = {(uint64_t)queue->spec.seeds[0], (uint64_t)queue->spec.seeds[1]};
+  QueueOrder order = queue->spec.kind->order;
+  if (order == QUEUE_RANDOM && seeds[0] == 0 && seeds[1] == 0 && getentropy(seeds, sizeof seeds) != 0)
+    return status_set(status, CODE_UNAVAILABLE, "No entropy for a random seed");
+  queue_store_init(&queue->store, order, seeds[0], seeds[1]);
   return true;
 }
 
@@ -116,7 +85,7 @@ Queue *queue_new(Str name, const QueueSpec *spec, Status *status) {
     status_oom(status, "a queue");
     return NULL;
   }
-  if (!copy_spec(queue, name, spec, status) ||
+  if (!copy_spec(queue, name, spec, status) || !init_store(queue, status) ||
       !(mutex_init(&queue->mutex) || status_oom(status, "a queue"))) {
     free_queue(queue);
     return NULL;
@@ -130,7 +99,7 @@ Queue *queue_new(Str name, const QueueSpec *spec, Status *status) {
 
 int64_t queue_size(Queue *queue) {
   mutex_lock(&queue->mutex);
-  int64_t size = queue->elements.count;
+  int64_t size = queue->store.count;
   mutex_unlock(&queue->mutex);
   return size;
 }
@@ -157,15 +126,18 @@ static void close_queue(QueueAttempt *attempt) {
 /* Returns whether it added an element or is done, as do the following. */
 static bool try_to_add(QueueAttempt *attempt) {
   Queue *queue = attempt->queue;
-  bool added = false;
-  if (queue->closed) {
-    status_set(&attempt->status, CODE_CANCELLED, "FIFOQueue '%s' is closed.", queue->name);
-    finish(attempt);
-    return true;
+  bool added = false, ok = true;
+  if (queue->closed)
+    ok = status_set(&attempt->status, CODE_CANCELLED, "%s '%s' is closed.", queue->spec.kind->alias,
+                    queue->name);
+  while (ok && attempt->left > 0 && queue->store.count < queue->spec.capacity) {
+    ok = queue_store_add(&queue->store, attempt->elements.first, &attempt->status);
+    if (!ok) break;
+    queue_elements_remove_first(&attempt->elements);
+    attempt->left--;
+    added = true;
   }
-  for (; attempt->left > 0 && queue->elements.count < queue->spec.capacity; attempt->left--, added = true)
-    push_back(&queue->elements, pop_front(&attempt->elements));
-  if (attempt->left == 0) finish(attempt);
+  if (!ok || attempt->left == 0) finish(attempt);
   return added || attempt->done;
 }
 
@@ -173,25 +145,40 @@ static bool try_to_add(QueueAttempt *attempt) {
  * there is. */
 static bool has_too_few(QueueAttempt *attempt) {
   Queue *queue = attempt->queue;
-  int64_t size = queue->elements.count;
-  give_back(&attempt->elements, &queue->elements);
-  if (attempt->action == QUEUE_TAKE_UP_TO && queue->elements.count > 0) {
-    attempt->left = queue->elements.count;
+  int64_t size = queue->store.count;
+  if (queue->spec.kind->has_priority) {
+    if (attempt->action == QUEUE_TAKE_UP_TO && size > 0) return false; /* takes all, and then fails */
+  } else if (!queue_store_give_back(&queue->store, &attempt->elements, &attempt->status)) {
+    finish(attempt);
+    return true;
+  } else if (attempt->action == QUEUE_TAKE_UP_TO && queue->store.count > 0) {
+    attempt->left = queue->store.count;
     return false;
   }
   status_set(&attempt->status, CODE_OUT_OF_RANGE,
-             "FIFOQueue '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
-             queue->name, (long long)attempt->left, (long long)size);
+             "%s '%s' is closed and has insufficient elements (requested %lld, current size %lld)",
+             attempt->action == QUEUE_TAKE ? queue->spec.kind->alias : queue->spec.kind->op, queue->name,
+             (long long)attempt->left, (long long)size);
   finish(attempt);
   return true;
+}
+
+/* How many elements the attempt may take now. */
+static int64_t available(const QueueAttempt *attempt) {
+  const Queue *queue = attempt->queue;
+  int64_t size = queue->store.count;
+  if (queue->closed) return size;
+  if (queue->spec.kind->has_priority) return size >= attempt->left ? size : 0;
+  return size - queue->spec.min_after_dequeue;
 }
 
 static bool try_to_take(QueueAttempt *attempt) {
   Queue *queue = attempt->queue;
   bool taken = false;
-  if (queue->closed && queue->elements.count < attempt->left && has_too_few(attempt)) return true;
-  for (; attempt->left > 0 && queue->elements.count > 0; attempt->left--, taken = true)
-    push_back(&attempt->elements, pop_front(&queue->elements));
+  if (queue->closed && queue->store.count < attempt->left && has_too_few(attempt)) return true;
+  for (int64_t most = available(attempt); attempt->left > 0 && most > 0;
+       attempt->left--, most--, taken = true)
+    queue_elements_append(&attempt->elements, queue_store_take(&queue->store));
   if (attempt->left == 0) finish(attempt);
   return taken || attempt->done;
 }
@@ -231,7 +218,7 @@ static void leave_line(QueueAttempt *attempt) {
 /* --- the life of an attempt --- */
 
 static void attempt_free(QueueAttempt *attempt) {
-  free_elements(&attempt->elements, attempt->queue->spec.num_components);
+  queue_elements_free(&attempt->elements, attempt->queue->spec.num_components);
   tensor_object_unref(&attempt->queue->resource.object);
   mem_free(attempt);
 }
@@ -249,9 +236,9 @@ static void abandon_attempt(PausedKernel *paused) {
 
 static bool add_element(QueueAttempt *attempt, KernelContext *context, Status *status) {
   int count = attempt->queue->spec.num_components;
-  QueueElement *element = element_new(count, status);
+  QueueElement *element = queue_element_new(count, status);
   if (!element) return false;
-  push_back(&attempt->elements, element);
+  queue_elements_append(&attempt->elements, element);
   for (int i = 0; i < count; i++) TRY(tensor_assign(&element->components[i], context->inputs[1 + i], status));
   return true;
 }
@@ -268,9 +255,9 @@ static bool copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *
 static bool add_rows(QueueAttempt *attempt, KernelContext *context, Status *status) {
   int count = attempt->queue->spec.num_components;
   for (int64_t row = 0; row < attempt->left; row++) {
-    QueueElement *element = element_new(count, status);
+    QueueElement *element = queue_element_new(count, status);
     if (!element) return false;
-    push_back(&attempt->elements, element);
+    queue_elements_append(&attempt->elements, element);
     for (int i = 0; i < count; i++)
       TRY(copy_row(context->inputs[1 + i], row, context->pool, &element->components[i], status));
   }
@@ -300,38 +287,13 @@ static QueueAttempt *attempt_new(Queue *queue, KernelContext *context, QueueActi
 
 /* --- outputs --- */
 
-static bool allocate_joined(const Queue *queue, KernelContext *context, int i, int64_t count, Tensor **out,
-                            Status *status) {
-  const Shape *shape = &queue->spec.shapes[i];
-  int64_t dims[SHAPE_MAX_RANK];
-  if (shape->rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
-  dims[0] = count;
-  for (int d = 0; d < shape->rank; d++) dims[d + 1] = shape_dim(shape, d);
-  return kernel_allocate_output_dims(context, i, shape->rank + 1, dims, out, status);
-}
-
-static bool join(const QueueAttempt *attempt, KernelContext *context, Status *status) {
-  const Queue *queue = attempt->queue;
-  for (int i = 0; i < queue->spec.num_components; i++) {
-    Tensor *out;
-    int64_t at = 0;
-    TRY(allocate_joined(queue, context, i, attempt->elements.count, &out, status));
-    for (const QueueElement *element = attempt->elements.first; element; element = element->next) {
-      int64_t size = tensor_num_elements(&element->components[i]);
-      TRY(tensor_copy_elements(&element->components[i], 0, out, at, size, status));
-      at += size;
-    }
-  }
-  return true;
-}
-
 static bool give_outputs(QueueAttempt *attempt, KernelContext *context, Status *status) {
   if (attempt->status.code != CODE_OK) {
     *status = attempt->status;
     return false;
   }
   if (line_of(attempt->action) == ADDING) return true;
-  if (attempt->action != QUEUE_TAKE) return join(attempt, context, status);
+  if (attempt->action != QUEUE_TAKE) return queue_join(attempt->queue, &attempt->elements, context, status);
   for (int i = 0; i < attempt->queue->spec.num_components; i++)
     tensor_move(&context->outputs[i], &attempt->elements.first->components[i]);
   return true;

@@ -7,7 +7,7 @@
 
 #include "op/kernel.h"
 #include "op/shape_inference.h"
-#include "ops/random/philox.h"
+#include "ops/support/philox.h"
 
 typedef enum RandomDistribution {
   RANDOM_UNIFORM,  /* in [0, 1) */

@@ -57,11 +57,14 @@ static Node *queue_op(Queues *q, const char *op, const char *name, const NodeOut
   return add_node(q->f.graph, op_name(q, op), name, inputs, num_inputs, attrs, num_attrs);
 }
 
-static bool begin_queues(Queues *q, bool v2, const char *capacity, const char *shapes) {
+/* `extra`: one more attr of the op that makes the queue; may be NULL. */
+static bool begin_queues_of(Queues *q, const char *op, bool v2, const char *capacity, const char *shapes,
+                            const Attr *extra) {
   *q = (Queues){.v2 = v2, .timeout_ms = 30};
   if (!begin(&q->f)) return false;
-  Attr attrs[] = {{"component_types", kTypes}, {"shapes", shapes}, {"capacity", capacity}};
-  q->queue = out(queue_op(q, "FIFOQueue", "q", NULL, 0, attrs, 3));
+  Attr attrs[] = {{"component_types", kTypes}, {"shapes", shapes}, {"capacity", capacity}, {0}};
+  if (extra) attrs[3] = *extra;
+  q->queue = out(queue_op(q, op, "q", NULL, 0, attrs, extra ? 4 : 3));
   q->number = placeholder_of_type(q->f.graph, "number", "type: DT_INT32");
   q->pair = placeholder_of_type(q->f.graph, "pair", "type: DT_FLOAT");
   q->count = placeholder_of_type(q->f.graph, "count", "type: DT_INT32");
@@ -77,6 +80,10 @@ static bool begin_queues(Queues *q, bool v2, const char *capacity, const char *s
   q->size = queue_op(q, "QueueSize", "size", taken, 1, NULL, 0);
   q->is_closed = queue_op(q, "QueueIsClosed", "is_closed", taken, 1, NULL, 0);
   return true;
+}
+
+static bool begin_queues(Queues *q, bool v2, const char *capacity, const char *shapes) {
+  return begin_queues_of(q, "FIFOQueue", v2, capacity, shapes, NULL);
 }
 
 static const char kBothShapes[] = "list { shape { } shape { dim { size: 2 } } }";
@@ -163,7 +170,11 @@ static void check_fails(Queues *q, bool ok, Code code, const char *part) {
   CHECK_STR_CONTAINS(q->f.status.message, part);
 }
 
-#define CHECK_LATE(q, ok) check_fails((q), (ok), CODE_DEADLINE_EXCEEDED, "Timed out waiting for notification")
+/* The step is late, and not the node at which it waits. */
+static void check_late(Queues *q, bool ok) {
+  check_fails(q, ok, CODE_DEADLINE_EXCEEDED, "");
+  CHECK_STR_EQ(q->f.status.message, "Timed out waiting for notification");
+}
 
 TEST(queues_give_elements_in_the_order_in_which_they_came) {
   for (int v2 = 0; v2 < 2; v2++) {
@@ -188,15 +199,15 @@ TEST(queues_give_elements_in_the_order_in_which_they_came) {
 TEST(queues_that_are_full_or_empty_wait_until_the_deadline) {
   Queues q;
   REQUIRE(begin_queues(&q, true, "i: 3", kBothShapes));
-  CHECK_LATE(&q, run(&q, q.dequeue));
+  check_late(&q, run(&q, q.dequeue));
   CHECK_OK(add(&q, 1, 3), q.f.status);
-  CHECK_LATE(&q, add(&q, 4, 0));
+  check_late(&q, add(&q, 4, 0));
   check_size(&q, 3);
   CHECK_OK(run(&q, q.dequeue), q.f.status);
   /* What a step adds before its deadline stays, and what it takes is lost, as in TensorFlow. */
-  CHECK_LATE(&q, add(&q, 7, 2));
+  check_late(&q, add(&q, 7, 2));
   check_size(&q, 3);
-  CHECK_LATE(&q, take(&q, q.dequeue_many, 4));
+  check_late(&q, take(&q, q.dequeue_many, 4));
   check_size(&q, 0);
   end_queues(&q);
 }
@@ -279,6 +290,24 @@ TEST(queues_are_shared_by_container_and_name) {
   }
   check_fails(&q, run(&q, other.node), CODE_INVALID_ARGUMENT,
               "Shared queue 'shared' has capacity 3 but requested capacity was 4");
+  end_queues(&q);
+}
+
+TEST(a_random_queue_waits_while_it_has_no_more_than_it_keeps) {
+  Queues q;
+  Attr least = {"min_after_dequeue", "i: 2"};
+  REQUIRE(begin_queues_of(&q, "RandomShuffleQueue", true, "i: 5", kBothShapes, &least));
+  CHECK_OK(add(&q, 1, 4), q.f.status);
+  CHECK_OK(take(&q, q.dequeue_many, 2), q.f.status);
+  check_late(&q, run(&q, q.dequeue));
+  check_late(&q, take(&q, q.up_to, 1));
+  check_size(&q, 2);
+  CHECK_OK(add(&q, 5, 1), q.f.status);
+  check_late(&q, take(&q, q.dequeue_many, 2)); /* takes one, which is lost, as in TensorFlow */
+  check_size(&q, 2);
+  CHECK_OK(run(&q, q.close), q.f.status);
+  CHECK_OK(take(&q, q.up_to, 3), q.f.status);
+  CHECK_INT_EQ(tensor_num_elements(&q.results[0]), 2);
   end_queues(&q);
 }
 

@@ -91,7 +91,7 @@ TEST(a_deadline_ends_an_endless_loop_and_leaves_the_session_usable) {
         CHECK_INT_EQ(start(&e, &options, e.x, &e.yes, e.loops[i], 0, &result, &step), RUN_FAILED);
         CHECK(clock_nanoseconds() - begin >= 30000000);
         CHECK_INT_EQ(e.f.status.code, CODE_DEADLINE_EXCEEDED);
-        CHECK_STR_CONTAINS(e.f.status.message, "Timed out waiting for notification\n\t [[{{node ");
+        CHECK_STR_EQ(e.f.status.message, "Timed out waiting for notification");
         CHECK(tensor_is_empty(&result));
         session_set_timeout(e.f.session, 0);
         counts_to_the_end(&e);

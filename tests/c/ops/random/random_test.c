@@ -8,7 +8,7 @@
 #include "blas/fake_parallel.h"
 #include "harness.h"
 #include "op_runner.h"
-#include "ops/random/philox.h"
+#include "ops/support/philox.h"
 
 /* --- the generator --- */
 

@@ -1,8 +1,8 @@
 /* Philox4x32-10: the counter-based generator behind TensorFlow's random ops (Salmon et al., "Parallel random
  * numbers: as easy as 1, 2, 3", 2011), and TensorFlow's conversions of its words to numbers. The same seeds
  * give the same numbers, however the work is split. */
-#ifndef TFCORE_OPS_RANDOM_PHILOX_H_
-#define TFCORE_OPS_RANDOM_PHILOX_H_
+#ifndef TFCORE_OPS_SUPPORT_PHILOX_H_
+#define TFCORE_OPS_SUPPORT_PHILOX_H_
 
 #include <stdint.h>
 

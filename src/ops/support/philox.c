@@ -1,4 +1,4 @@
-#include "ops/random/philox.h"
+#include "ops/support/philox.h"
 
 #include <math.h>
 #include <string.h>
