@@ -4,6 +4,7 @@
 import { numbers } from './digits.mjs';
 
 const ROUNDS = 2000;
+const TRAINING = 1000;
 const [STEPS, BATCH, UNITS] = [100, 32, 128];
 
 // --- one list of nodes for both engines ---
@@ -163,6 +164,39 @@ function countingInFunctions() {
   };
 }
 
+/** Gradient descent on (v - 3)^2 / 2, as a function with control flow of TensorFlow 2 trains. */
+function trainingInFunctions() {
+  return {
+    name: `loop of ${TRAINING} rounds that update a variable`,
+    group: 'loops',
+    nodes: TRAINING,
+    async ours(tf) {
+      const graph = new tf.Graph();
+      const scalar = (value, dtype) => graph.constant(value, { dtype });
+      const handle = graph.varHandleOp({ dtype: 'float32', shape: [] });
+      const begin = graph.assignVariableOp(handle, scalar(0, 'float32'));
+      const limit = scalar(TRAINING, 'int32');
+      let last;
+      graph.withControlDependencies([begin], () => {
+        [last] = graph.whileLoop(
+          (i) => graph.less(i, limit),
+          (i) => {
+            const value = graph.readVariableOp(handle, { dtype: 'float32' });
+            const slope = graph.sub(value, scalar(3, 'float32'));
+            const step = graph.resourceApplyGradientDescent(handle, scalar(0.01, 'float32'), slope);
+            return graph.withControlDependencies([step], () => [graph.addV2(i, scalar(1, 'int32'))]);
+          },
+          [scalar(0, 'int32')],
+        );
+      });
+      const value = graph.withControlDependencies([last], () =>
+        graph.readVariableOp(handle, { dtype: 'float32' }),
+      );
+      return runner(tf, graph, value);
+    },
+  };
+}
+
 function runner(tf, graph, output, feeds = []) {
   const session = new tf.Session(graph);
   const run = () => session.runSync(output, feeds).data;
@@ -310,6 +344,7 @@ async function peerGradient(tfjs) {
 export const loopCases = [
   counting(),
   countingInFunctions(),
+  trainingInFunctions(),
   lstm(
     'forward',
     (_graph, y) => y,

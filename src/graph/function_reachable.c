@@ -190,32 +190,57 @@ static bool has_effects_by_others(const Op *op) {
   }
 }
 
-static bool op_has_effects(const Op *op) {
+/* The only effect is an error. */
+static bool is_check(const Op *op) {
   static const char *const kChecks[] = {"CheckNumerics", "EnsureShape", NULL};
-  return op->def->is_stateful ? !has_effects_by_others(op) : is_one_of(op->def->name, kChecks);
+  return is_one_of(op->def->name, kChecks);
 }
 
-static bool op_of_node_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node) {
+static bool op_has_effects(const Op *op) {
+  return op->def->is_stateful ? !has_effects_by_others(op) : is_check(op);
+}
+
+/* Whether the kernels of the op hold what it changes: generators, counters, handles. Otherwise that belongs
+ * to a resource, or, if the op has no outputs, to the outside. */
+static bool op_keeps_state(const Op *op) {
+  if (!op->def->is_stateful || has_effects_by_others(op) || is_check(op) || op->def->n_output_arg == 0)
+    return false;
+  for (size_t i = 0; i < op->def->n_input_arg; i++) {
+    if ((int)op->def->input_arg[i]->type == DT_RESOURCE) return false;
+  }
+  return true;
+}
+
+typedef bool OpTest(const Op *op);
+
+/* Unknown ops pass every test. */
+static bool op_of_node_passes(const FunctionLibraryDefinition *library, const NodeDef *node, OpTest *test) {
   const Op *op;
   Status ignored;
   status_init(&ignored);
   if (function_library_find(library, node->op)) return false;
-  return !function_library_look_up(library, node->op, &op, &ignored) || op_has_effects(op);
+  return !function_library_look_up(library, node->op, &op, &ignored) || test(op);
+}
+
+/* Whether the op of the node, or of a node in a function that it can reach, passes. */
+static bool any_op_passes(const FunctionLibraryDefinition *library, const NodeDef *node, OpTest *test,
+                          bool *passes, Status *status) {
+  *passes = op_of_node_passes(library, node, test);
+  if (*passes || library->num_functions == 0) return true;
+  Search search = {.library = library, .status = status};
+  bool ok = look_into_node(&search, node) && follow(&search);
+  for (int64_t i = 0; ok && i < search.count && !*passes; i++) {
+    const FunctionDef *function = search.queue[i];
+    for (size_t k = 0; k < function->n_node_def && !*passes; k++)
+      *passes = op_of_node_passes(library, function->node_def[k], test);
+  }
+  end_search(&search);
+  return ok;
 }
 
 bool function_library_has_effects(const FunctionLibraryDefinition *library, const NodeDef *node,
                                   bool *effects, Status *status) {
-  *effects = op_of_node_has_effects(library, node);
-  if (*effects || library->num_functions == 0) return true;
-  Search search = {.library = library, .status = status};
-  bool ok = look_into_node(&search, node) && follow(&search);
-  for (int64_t i = 0; ok && i < search.count && !*effects; i++) {
-    const FunctionDef *function = search.queue[i];
-    for (size_t k = 0; k < function->n_node_def && !*effects; k++)
-      *effects = op_of_node_has_effects(library, function->node_def[k]);
-  }
-  end_search(&search);
-  return ok;
+  return any_op_passes(library, node, op_has_effects, effects, status);
 }
 
 static bool names_functions(const Node *node) {
@@ -228,10 +253,18 @@ static bool names_functions(const Node *node) {
   return false;
 }
 
+static bool node_passes(const Node *node, OpTest *test, bool *passes, Status *status) {
+  *passes = !node_is_function(node) && test(node->op);
+  if (*passes || !names_functions(node)) return true;
+  return any_op_passes(graph_function_library(node->graph), node->def, test, passes, status);
+}
+
 bool node_has_effects(const Node *node, bool *effects, Status *status) {
-  *effects = !node_is_function(node) && op_has_effects(node->op);
-  if (*effects || !names_functions(node)) return true;
-  return function_library_has_effects(graph_function_library(node->graph), node->def, effects, status);
+  return node_passes(node, op_has_effects, effects, status);
+}
+
+bool node_keeps_state(const Node *node, bool *keeps, Status *status) {
+  return node_passes(node, op_keeps_state, keeps, status);
 }
 
 /* --- equality: ignores the order of nodes, attrs and control inputs --- */

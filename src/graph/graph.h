@@ -332,6 +332,9 @@ MUST_CHECK bool graph_look_up_op(const Graph *graph, const char *name, const Op 
 
 /* function_library_has_effects for a node of the graph. */
 MUST_CHECK bool node_has_effects(const Node *node, bool *effects, Status *status);
+/* Whether kernels hold state that the node changes: it is, or calls, a stateful op with outputs that has no
+ * resource among its inputs, such as a random generator. All calls of a function share that state. */
+MUST_CHECK bool node_keeps_state(const Node *node, bool *keeps, Status *status);
 
 /* --- import and export (graph_import.c, graph_export.c) --- */
 

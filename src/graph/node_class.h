@@ -75,6 +75,8 @@ static inline bool node_is_symbolic_gradient(const Node *node) {
 }
 /* If, StatelessIf. */
 static inline bool node_is_if(const Node *node) { return node->node_class == NODE_IF; }
+/* Case, StatelessCase. */
+static inline bool node_is_case(const Node *node) { return node->node_class == NODE_CASE; }
 static inline bool node_is_while(const Node *node) { return node->node_class == NODE_WHILE; }
 
 #endif

@@ -1,4 +1,4 @@
-/* Inlines all calls of a graph, and lowers its While and If. */
+/* Inlines all calls of a graph, and lowers its While, If and Case. */
 #include "optimizer/inline_functions.h"
 #include "optimizer/lower_control_flow.h"
 #include "optimizer/optimizer_internal.h"
@@ -16,6 +16,25 @@ static bool lower(Graph *graph, Node *node, const FunctionBodySource *source, co
   bool lowered;
   TRY(graph_lower_control_flow(graph, node, source, options->max_nodes, budget, &lowered, status));
   *changed |= lowered;
+  return true;
+}
+
+static bool has_control_flow(const Graph *graph) {
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (node && node_is_control_flow(node)) return true;
+  }
+  return false;
+}
+
+/* Whether a call cannot become one step of the caller's nodes. Nodes with effects in branches or loops of the
+ * body are not always alive, so the results cannot wait for them. */
+static bool must_stay(const Node *node, const FunctionBody *body, bool *has_effects, bool *stays,
+                      Status *status) {
+  TRY(node_has_effects(node, has_effects, status));
+  if (!*has_effects) return true;
+  TRY(node_keeps_state(node, stays, status));
+  *stays = *stays || has_control_flow(body->graph);
   return true;
 }
 
@@ -38,9 +57,9 @@ static bool expand(Graph *graph, Node *node, const FunctionBodySource *source, c
   InlineOptions how = node_is_partitioned_call(node) ? options->multi_device : options->native;
   how.in_loop = how.as_one_step && in_loop;
   if (!inline_validate(node, body, &how, &ignored)) return true;
-  bool effects = false;
-  if (how.as_one_step) TRY(node_has_effects(node, &effects, status));
-  if (effects) return true;
+  bool stays = false;
+  if (how.as_one_step) TRY(must_stay(node, body, &how.has_effects, &stays, status));
+  if (stays) return true;
   int64_t count = graph_num_nodes(graph) + graph_num_nodes(body->graph);
   if (count > options->max_nodes) {
     return status_set(status, CODE_RESOURCE_EXHAUSTED,

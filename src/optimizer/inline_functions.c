@@ -125,11 +125,21 @@ static bool add_identity(Inliner *in, const char *part, const char *where, Node 
 
 /* --- before the body --- */
 
-static bool add_inputs(Inliner *in) {
+static bool add_input_control(Inliner *in) {
   const Node *caller = in->caller;
-  if (caller->num_control_inputs > 0) TRY(add_no_op(in, "input_control_node", &in->input_control));
+  bool whole = in->options->as_one_step && in->options->has_effects;
+  if (caller->num_control_inputs == 0 && (!whole || caller->num_inputs == 0)) return true;
+  TRY(add_no_op(in, "input_control_node", &in->input_control));
   for (int32_t i = 0; i < caller->num_control_inputs; i++)
     TRY(add_control(in, caller->control_inputs[i]->src, in->input_control));
+  for (int i = 0; whole && i < caller->num_inputs; i++)
+    TRY(add_control(in, caller->inputs[i]->src, in->input_control));
+  return true;
+}
+
+static bool add_inputs(Inliner *in) {
+  const Node *caller = in->caller;
+  TRY(add_input_control(in));
   for (int i = 0; i < caller->num_inputs; i++) {
     const Edge *edge = caller->inputs[i];
     Node *input;

@@ -39,10 +39,12 @@ typedef struct InlineOptions {
   OutputControlSource output_control_src;
   KeepCallerNode keep_caller_node;
   InlinePlacer placer;
-  /* Keep the call one step, as when a kernel runs it: functions with effects (function_library_has_effects)
-   * are not inlined, every result waits for all inputs and for the function's control results, and the call's
-   * control outputs wait for all results. TensorFlow's inlining guarantees less. */
+  /* Keep the call one step, as when a kernel runs it: every result waits for all inputs and for the
+   * function's control results, and the call's control outputs wait for all results. Functions whose kernels
+   * hold state (node_keeps_state), and those with effects in branches or loops, are not inlined. TensorFlow's
+   * inlining guarantees less. */
   bool as_one_step;
+  bool has_effects; /* with as_one_step: the nodes of the function wait for all inputs */
   /* The call is in a loop, so nodes of the body without inputs wait for an input of the call: that puts them
    * into the loop. */
   bool in_loop;
@@ -51,14 +53,16 @@ typedef struct InlineOptions {
 
 /* Where bodies come from. */
 typedef struct FunctionBodySource {
-  /* The body of function `name` with these attrs, or of "SymbolicGradient" with the attrs of its node. The
-   * source owns it, and must not change it while a pass runs. On an error the call stays as it is. */
+  /* The body of function `name` with these attrs, or of "SymbolicGradient" with the attrs of its node. To be
+   * inlined as one step, it has its nodes with effects among its control results. The source owns it, and
+   * must not change it while a pass runs. On an error the call stays as it is. */
   bool (*body)(void *owner, const char *name, const AttrEntry *const *attrs, int num_attrs,
                const FunctionBody **body, Status *status);
   /* Called for every node that is added for a call. The call was removed from the graph, but its id, name and
    * NodeDef can be read. May be NULL. */
   void (*inlined)(void *owner, const Node *caller, Node *added);
-  /* The same for every node that replaces a While or an If (optimizer/lower_control_flow.h). May be NULL. */
+  /* The same for every node that replaces a While, an If or a Case (optimizer/lower_control_flow.h). May be
+   * NULL. */
   void (*lowered)(void *owner, const Node *replaced, Node *added);
   void *owner;
 } FunctionBodySource;
@@ -69,7 +73,8 @@ typedef struct ExpandOptions {
   int max_rounds;             /* calls inside of bodies are inlined in the next round */
   int64_t max_nodes;          /* the limit for the graph */
   const NodeSet *keep;        /* calls that must stay; may be NULL */
-  bool lower_control_flow; /* also replaces While and If, so that the calls of their functions are inlined */
+  bool lower_control_flow;    /* also replaces While, If and Case, so that the calls of their functions are
+                                 inlined */
 } ExpandOptions;
 
 /* TensorFlow's: one round, placed on a single device; partitioned calls use the function's control

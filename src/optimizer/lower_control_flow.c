@@ -21,6 +21,12 @@ typedef struct Lowering {
   Node *end;           /* a NoOp that waits for all outputs */
 } Lowering;
 
+/* A function of the node. */
+typedef struct Callee {
+  const NameAttrList *function;
+  const FunctionBody *body;
+} Callee;
+
 static bool oom(const Lowering *l) { return status_oom(l->status, "lowering control flow"); }
 
 /* --- adding nodes --- */
@@ -53,14 +59,15 @@ static bool add_control(const Lowering *l, Node *from, Node *to) {
 }
 
 /* A call waits for `pivot`, so that what it calls runs in the frame and under the condition of the pivot. */
-static bool add_call(const Lowering *l, const char *attr, const FunctionBody *body, const NodeOutput *inputs,
+static bool add_call(const Lowering *l, const char *part, const Callee *callee, const NodeOutput *inputs,
                      Node *pivot, Node **call) {
   NodeBuilder b;
-  const AttrValue *function = node_def_attr(l->node->def, attr);
-  begin_node(l, &b, "PartitionedCall", attr);
+  const FunctionBody *body = callee->body;
+  const NameAttrList *function = callee->function;
+  begin_node(l, &b, "PartitionedCall", part);
   node_builder_types(&b, "Tin", body->arg_types, body->num_args);
   node_builder_types(&b, "Tout", body->ret_types, body->num_rets);
-  node_builder_attr(&b, "f", attr_value_func(node_builder_arena(&b), function->func->name, function->func));
+  node_builder_attr(&b, "f", attr_value_func(node_builder_arena(&b), function->name, function));
   node_builder_attr(&b, "config", attr_value_string(node_builder_arena(&b), "", 0));
   node_builder_attr(&b, "config_proto", attr_value_string(node_builder_arena(&b), "", 0));
   node_builder_attr(&b, "executor_type", attr_value_string(node_builder_arena(&b), "", 0));
@@ -69,15 +76,15 @@ static bool add_call(const Lowering *l, const char *attr, const FunctionBody *bo
   return finish_node(l, &b, call);
 }
 
-static bool is_scalar_bool(NodeOutput value) {
+static bool is_known_scalar(NodeOutput value) {
   ShapeHandle shape = graph_output_shape(value);
-  return node_output_type(value) == DT_BOOL && shape && shape_rank_known(shape) && shape_rank(shape) == 0;
+  return shape && shape_rank_known(shape) && shape_rank(shape) == 0;
 }
 
 /* The value as a condition. `known`: the same value where its shape was inferred. */
 static bool add_condition(const Lowering *l, NodeOutput value, NodeOutput known, NodeOutput *condition) {
   *condition = value;
-  if (is_scalar_bool(known)) return true;
+  if (node_output_type(known) == DT_BOOL && is_known_scalar(known)) return true;
   condition->index = 0;
   return add_node(l, "ToBool", value, (NodeOutput){NULL, 0}, NULL, &condition->node);
 }
@@ -132,9 +139,9 @@ static bool set_shapes(const Lowering *l) {
 /* --- While --- */
 
 typedef struct WhileParts {
-  const FunctionBody *cond, *body;
-  int count, num_variants;
-  bool *invariant; /* per variable: the body returns its argument */
+  Callee cond, body;
+  int count;
+  bool *invariant; /* per variable: the body returns its argument. Never all: a frame needs a Merge. */
   Node **enters, **merges, **switches;
   NodeOutput *values; /* the arguments of a call */
 } WhileParts;
@@ -155,10 +162,9 @@ static bool make_room(const Lowering *l, WhileParts *w) {
   w->switches = arena_calloc(l->arena, count, sizeof *w->switches);
   w->values = arena_calloc(l->arena, count, sizeof *w->values);
   if (!w->invariant || !w->enters || !w->merges || !w->switches || !w->values) return oom(l);
-  for (int i = 0; i < w->count; i++) {
-    w->invariant[i] = returns_argument(w->body, i);
-    w->num_variants += !w->invariant[i];
-  }
+  bool all = true;
+  for (int i = 0; i < w->count; i++) all &= w->invariant[i] = returns_argument(w->body.body, i);
+  if (all) w->invariant[0] = false;
   return true;
 }
 
@@ -218,15 +224,15 @@ static bool lower_while(Lowering *l, WhileParts *w) {
   const NodeOutput none = {NULL, 0};
   Node *first = NULL, *taken = NULL, *cond, *body;
   NodeOutput go_on = {NULL, 0};
-  const Edge *result = w->cond->ret_nodes[0]->inputs[0];
+  const Edge *result = w->cond.body->ret_nodes[0]->inputs[0];
   TRY(add_begin(l));
   TRY(open_loop(l, w, &first));
-  TRY(add_call(l, "cond", w->cond, w->values, first, &cond));
+  TRY(add_call(l, "cond", &w->cond, w->values, first, &cond));
   TRY(add_condition(l, (NodeOutput){cond, 0}, (NodeOutput){result->src, result->src_output}, &go_on));
   TRY(add_node(l, "LoopCond", go_on, none, NULL, &go_on.node));
   go_on.index = 0;
   TRY(split_loop(l, w, go_on, &taken));
-  TRY(add_call(l, "body", w->body, w->values, taken, &body));
+  TRY(add_call(l, "body", &w->body, w->values, taken, &body));
   TRY(close_loop(l, w, body));
   TRY(add_end(l));
   for (int i = 0; i < w->count; i++) {
@@ -236,35 +242,82 @@ static bool lower_while(Lowering *l, WhileParts *w) {
   return true;
 }
 
-/* --- If --- */
+/* --- If and Case --- */
 
-static bool lower_if(Lowering *l, const FunctionBody *const branches[2]) {
-  static const char *const kAttrs[] = {"else_branch", "then_branch"};
+typedef struct Branches {
+  int count;
+  const char *const *parts; /* names; NULL: "branches" */
+  Callee *callees;
+  NodeOutput which; /* the condition or index */
+  Node **taken;     /* per branch: alive if the branch is taken */
+  Node **calls;
+} Branches;
+
+/* Gives `data` to the branch that is taken. */
+static bool add_switch(const Lowering *l, const Branches *b, NodeOutput data, Node **node) {
+  if (node_is_if(l->node)) return add_node(l, "Switch", data, b->which, NULL, node);
+  NodeBuilder builder;
+  begin_node(l, &builder, "_SwitchN", "_SwitchN");
+  node_builder_type(&builder, "T", node_output_type(data));
+  node_builder_int(&builder, "num_outs", b->count);
+  node_builder_input(&builder, data);
+  node_builder_input(&builder, b->which);
+  return finish_node(l, &builder, node);
+}
+
+/* The value of the branch that was taken. */
+static bool add_merge(const Lowering *l, const Branches *b, Node *const *nodes, int output, Node **node) {
+  NodeBuilder builder;
+  begin_node(l, &builder, "Merge", "Merge");
+  node_builder_type(&builder, "T", nodes[0]->output_types[output]);
+  node_builder_int(&builder, "N", b->count);
+  for (int i = 0; i < b->count; i++) node_builder_input(&builder, (NodeOutput){nodes[i], output});
+  return finish_node(l, &builder, node);
+}
+
+static bool add_branch(const Lowering *l, const Branches *b, int branch, Node *const *switches,
+                       NodeOutput *values, Node *chosen) {
   const NodeOutput none = {NULL, 0};
+  for (int i = 0; i < l->node->num_inputs - 1; i++) values[i] = (NodeOutput){switches[i], branch};
+  TRY(add_node(l, "Identity", (NodeOutput){chosen, branch}, none, NULL, &b->taken[branch]));
+  return add_call(l, b->parts ? b->parts[branch] : "branches", &b->callees[branch], values, b->taken[branch],
+                  &b->calls[branch]);
+}
+
+/* Control outputs wait for the branch that was taken, also if it has no results. */
+static bool add_results(Lowering *l, const Branches *b) {
+  const NodeOutput none = {NULL, 0};
+  Node *executed;
+  for (int i = 0; i < l->node->num_outputs; i++) TRY(add_merge(l, b, b->calls, i, &l->outputs[i].node));
+  TRY(add_end(l));
+  if (l->node->num_outputs > 0) return true;
+  for (int i = 0; i < b->count; i++)
+    TRY(add_node(l, "Identity", (NodeOutput){b->taken[i], 0}, none, b->calls[i], &b->taken[i]));
+  return add_merge(l, b, b->taken, 0, &executed) && add_control(l, executed, l->end);
+}
+
+static bool add_which(Lowering *l, Branches *b) {
+  const NodeOutput none = {NULL, 0};
+  const Edge *given = l->node->inputs[0];
+  b->which = (NodeOutput){l->inputs[0], 0};
+  if (node_is_if(l->node))
+    TRY(add_condition(l, b->which, (NodeOutput){given->src, given->src_output}, &b->which));
+  TRY(add_node(l, "Identity", b->which, none, l->begin, &b->which.node));
+  b->which.index = 0;
+  return true;
+}
+
+static bool lower_branches(Lowering *l, Branches *b) {
   int count = l->node->num_inputs - 1;
-  const Edge *condition = l->node->inputs[0];
-  NodeOutput which, *values = arena_calloc(l->arena, count, sizeof *values);
-  Node **switches = arena_calloc(l->arena, count, sizeof *switches), *taken, *calls[2];
+  NodeOutput *values = arena_calloc(l->arena, count, sizeof *values);
+  Node **switches = arena_calloc(l->arena, count, sizeof *switches), *chosen;
   if (!values || !switches) return oom(l);
   TRY(add_begin(l));
-  TRY(add_condition(l, (NodeOutput){l->inputs[0], 0}, (NodeOutput){condition->src, condition->src_output},
-                    &which));
-  TRY(add_node(l, "Identity", which, none, l->begin, &which.node));
-  which.index = 0;
-  for (int i = 0; i < count; i++)
-    TRY(add_node(l, "Switch", (NodeOutput){l->inputs[i + 1], 0}, which, NULL, &switches[i]));
-  Node *chosen;
-  TRY(add_node(l, "Switch", which, which, NULL, &chosen));
-  for (int side = 0; side < 2; side++) {
-    for (int i = 0; i < count; i++) values[i] = (NodeOutput){switches[i], side};
-    TRY(add_node(l, "Identity", (NodeOutput){chosen, side}, none, NULL, &taken));
-    TRY(add_call(l, kAttrs[side], branches[side], values, taken, &calls[side]));
-  }
-  for (int i = 0; i < l->node->num_outputs; i++) {
-    TRY(add_node(l, "Merge", (NodeOutput){calls[0], i}, (NodeOutput){calls[1], i}, NULL,
-                 &l->outputs[i].node));
-  }
-  return add_end(l);
+  TRY(add_which(l, b));
+  for (int i = 0; i < count; i++) TRY(add_switch(l, b, (NodeOutput){l->inputs[i + 1], 0}, &switches[i]));
+  TRY(add_switch(l, b, b->which, &chosen));
+  for (int i = 0; i < b->count; i++) TRY(add_branch(l, b, i, switches, values, chosen));
+  return add_results(l, b);
 }
 
 /* --- which nodes --- */
@@ -284,37 +337,58 @@ static bool has_types(const Node *node, int first_input, const FunctionBody *bod
   return true;
 }
 
-/* The body of the function in an attr; NULL when there is none. */
-static bool find_body(const Lowering *l, const char *attr, const FunctionBody **body) {
+/* The body of a function; NULL when there is none. */
+static bool find_body(const Lowering *l, const NameAttrList *function, Callee *callee) {
   Status ignored;
   status_init(&ignored);
-  const AttrValue *value = node_def_attr(l->node->def, attr);
-  *body = NULL;
-  if (!value || value->value_case != (int)ATTR_FUNC || !value->func) return true;
-  const AttrEntry *const *attrs = (const AttrEntry *const *)(const void *)value->func->attr;
-  if (l->source->body(l->source->owner, value->func->name, attrs, (int)value->func->n_attr, body, &ignored))
+  *callee = (Callee){function, NULL};
+  if (!function) return true;
+  const AttrEntry *const *attrs = (const AttrEntry *const *)(const void *)function->attr;
+  if (l->source->body(l->source->owner, function->name, attrs, (int)function->n_attr, &callee->body,
+                      &ignored))
     return true;
-  *body = NULL;
+  callee->body = NULL;
   return ignored.code != CODE_RESOURCE_EXHAUSTED ||
          status_set(l->status, CODE_RESOURCE_EXHAUSTED, "%s", ignored.message);
 }
 
-/* A loop without variables ends at once or never. */
-static bool prepare_while(const Lowering *l, WhileParts *w, bool *fits) {
-  TRY(find_body(l, "cond", &w->cond));
-  TRY(find_body(l, "body", &w->body));
-  *fits = w->cond && w->body && w->cond->num_rets == 1 && has_types(l->node, 0, w->cond, false) &&
-          has_types(l->node, 0, w->body, true);
-  if (*fits) TRY(make_room(l, w));
-  *fits = *fits && w->num_variants > 0;
-  return true;
+static bool find_body_of_attr(const Lowering *l, const char *attr, Callee *callee) {
+  const AttrValue *value = node_def_attr(l->node->def, attr);
+  return find_body(l, value && value->value_case == (int)ATTR_FUNC ? value->func : NULL, callee);
 }
 
-static bool prepare_if(const Lowering *l, const FunctionBody *branches[2], bool *fits) {
-  TRY(find_body(l, "else_branch", &branches[0]));
-  TRY(find_body(l, "then_branch", &branches[1]));
-  *fits = branches[0] && branches[1] && l->node->num_outputs > 0 &&
-          has_types(l->node, 1, branches[0], true) && has_types(l->node, 1, branches[1], true);
+/* A loop without variables ends at once or never. */
+static bool prepare_while(const Lowering *l, WhileParts *w, bool *fits) {
+  TRY(find_body_of_attr(l, "cond", &w->cond));
+  TRY(find_body_of_attr(l, "body", &w->body));
+  *fits = w->cond.body && w->body.body && w->cond.body->num_rets == 1 && l->node->num_inputs > 0 &&
+          has_types(l->node, 0, w->cond.body, false) && has_types(l->node, 0, w->body.body, true);
+  return !*fits || make_room(l, w);
+}
+
+static bool make_branches(const Lowering *l, Branches *b, size_t count) {
+  b->count = (int)count;
+  b->callees = arena_calloc(l->arena, b->count, sizeof *b->callees);
+  b->taken = arena_calloc(l->arena, b->count, sizeof *b->taken);
+  b->calls = arena_calloc(l->arena, b->count, sizeof *b->calls);
+  return (b->callees && b->taken && b->calls) || oom(l);
+}
+
+/* The kernel of a Case refuses an index that is not a scalar in words of its own. */
+static bool prepare_branches(const Lowering *l, Branches *b, bool *fits) {
+  static const char *const kSides[] = {"else_branch", "then_branch"};
+  const AttrValue *branches = node_def_attr(l->node->def, "branches");
+  bool listed = branches && branches->value_case == (int)ATTR_LIST;
+  b->parts = node_is_if(l->node) ? kSides : NULL;
+  TRY(make_branches(l, b, b->parts ? 2 : listed ? branches->list->n_func : 0));
+  for (int i = 0; i < b->count; i++) {
+    TRY(b->parts ? find_body_of_attr(l, kSides[i], &b->callees[i])
+                 : find_body(l, branches->list->func[i], &b->callees[i]));
+  }
+  const Edge *which = l->node->inputs[0];
+  *fits = b->parts || (b->count > 0 && is_known_scalar((NodeOutput){which->src, which->src_output}));
+  for (int i = 0; i < b->count; i++)
+    *fits = *fits && b->callees[i].body && has_types(l->node, 1, b->callees[i].body, true);
   return true;
 }
 
@@ -380,9 +454,9 @@ void lowering_budget_free(LoweringBudget *budget) { string_map_free(&budget->siz
 static bool admit(Graph *graph, const Node *node, int64_t max_nodes, LoweringBudget *budget, bool *admitted,
                   Status *status) {
   int64_t size = 0;
-  bool effects = false;
-  TRY(node_has_effects(node, &effects, status));
-  if (!effects && all_connected(node))
+  bool keeps_state = false;
+  TRY(node_keeps_state(node, &keeps_state, status));
+  if (!keeps_state && all_connected(node))
     TRY(add_size_of_node(graph, &budget->sizes, node->def, 0, &size, status));
   *admitted = size > 0 && graph_num_nodes(graph) + budget->num_nodes + size <= max_nodes;
   if (*admitted) budget->num_nodes += size;
@@ -393,13 +467,13 @@ static bool admit(Graph *graph, const Node *node, int64_t max_nodes, LoweringBud
 
 static bool add_all(Lowering *l, bool *fits) {
   WhileParts parts = {0};
-  const FunctionBody *branches[2];
+  Branches branches = {0};
   if (node_is_while(l->node)) {
     TRY(prepare_while(l, &parts, fits));
     TRY(!*fits || lower_while(l, &parts));
   } else {
-    TRY(prepare_if(l, branches, fits));
-    TRY(!*fits || lower_if(l, branches));
+    TRY(prepare_branches(l, &branches, fits));
+    TRY(!*fits || lower_branches(l, &branches));
   }
   return !*fits || set_shapes(l);
 }
@@ -417,7 +491,7 @@ static bool replace(Lowering *l) {
 bool graph_lower_control_flow(Graph *graph, Node *node, const FunctionBodySource *source, int64_t max_nodes,
                               LoweringBudget *budget, bool *lowered, Status *status) {
   *lowered = false;
-  if (!node_is_while(node) && !node_is_if(node)) return true;
+  if (!node_is_while(node) && !node_is_if(node) && !node_is_case(node)) return true;
   TRY(admit(graph, node, max_nodes, budget, lowered, status));
   if (!*lowered) return true;
   Lowering l = {.graph = graph,

@@ -7,6 +7,8 @@
 #include "function/function_canonicalize.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
+#include "graph/node_builder.h"
+#include "graph/node_class.h"
 #include "runtime/client_graph.h"
 
 /* A function with bound attrs. */
@@ -175,8 +177,8 @@ static bool find_body(void *owner, const char *name, const AttrEntry *const *att
                       const FunctionBody **body, Status *status) {
   Instance *instance;
   TRY(find_or_make(owner, name, attrs, num_attrs, NULL, &instance, status));
-  /* Nodes that a call would not run are not inlined either. */
-  if (!instance->inlinable) TRY(function_body_share(instance->body, &instance->inlinable, status));
+  /* What a call runs is inlined, and nothing else. */
+  if (!instance->inlinable) TRY(client_graph_of_function(instance->body, &instance->inlinable, status));
   instance->called = true; /* the graph shares attr values with the inlined body */
   *body = instance->inlinable;
   return true;
@@ -231,18 +233,33 @@ bool function_runtime_optimize_body(FunctionRuntime *runtime, FunctionBody *body
 
 /* --- programs --- */
 
+/* A NoOp that waits for it replaces each control result that can be expanded. */
+static bool wait_for_calls(FunctionBody *body, Status *status) {
+  for (int i = 0; i < body->num_control_rets; i++) {
+    Node **ret = &body->control_ret_nodes[i];
+    if ((*ret)->node_class < NODE_FUNCTION) continue;
+    const char *name = graph_new_free_name(body->graph, (*ret)->name);
+    NodeBuilder b;
+    node_builder(&b, body->graph, "NoOp", name);
+    node_builder_device(&b, (*ret)->def->device);
+    node_builder_control(&b, *ret);
+    TRY(node_builder_finish_bare(&b, ret, status));
+  }
+  return true;
+}
+
 /* Inline all calls first, so that one round of the other passes sees all nodes. */
 static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
   NodeSet keep;
   bool changed;
   ExpandOptions expand = expand_options();
-  TRY(keep_control_rets(body, scratch, &keep, status));
-  expand.keep = &keep;
+  TRY(wait_for_calls(body, status));
   expand.max_rounds = INLINE_MAX_DEPTH;
   expand.lower_control_flow = true;
   expand.max_nodes = INLINE_MAX_NODES + graph_num_nodes(body->graph);
   TRY(graph_expand_inline_functions(body->graph, &runtime->bodies, &expand, &changed, status));
   OptimizerOptions passes = optimizer_options_all(NULL);
+  TRY(keep_control_rets(body, scratch, &keep, status));
   passes.keep = &keep;
   passes.max_rounds = 1;
   return graph_optimize(body->graph, &passes, NULL, status);

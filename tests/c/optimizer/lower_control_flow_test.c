@@ -117,9 +117,39 @@ TEST(branches_become_switches) {
   check_count(kIf, MANY, "Neg", 1);
 }
 
-TEST(functions_with_effects_stay_calls) {
+/* All callers of a function share its generators. */
+TEST(functions_whose_kernels_hold_state_stay_calls) {
+  check_count(IF_LIBRARY("  s = Shape[T=float, out_type=int32](x)\n"
+                         "  r = RandomUniform[dtype=float, T=int32](s:output:0)\n"
+                         "  return y = r:output:0\n"),
+              MANY, "If", 1);
+}
+
+TEST(functions_that_check_and_change_variables_become_switches) {
   check_count(IF_LIBRARY("  s = CheckNumerics[T=float, message=\"no\"](x)\n  return y = s:output:0\n"), MANY,
-              "If", 1);
+              "If", 0);
+  check_count(
+      "Set(v:resource) -> (y:float) {\n  y = Const[dtype=float, value=1.0]()\n"
+      "  a = AssignVariableOp[dtype=float](v, y:output:0)\n  return y = y:output:0\n}\n"
+      "Main(c:bool, v:resource) -> (y:float) {\n"
+      "  y = If[Tcond=bool, Tin={resource}, Tout={float}, then_branch=Set, else_branch=Set](c, v)\n"
+      "  return y = y:output:0\n}\n",
+      MANY, "If", 0);
+}
+
+/* In TensorFlow the index is the input of a _SwitchN. */
+TEST(a_case_becomes_switches_if_its_index_is_a_scalar) {
+#define CASE_LIBRARY(index)                                                       \
+  "Same(x:float) -> (y:float) {\n  return y = x\n}\n"                             \
+  "Minus(x:float) -> (y:float) {\n  n = Neg[T=float](x)\n  return y = n:y:0\n}\n" \
+  "Main(i:int32, x:float) -> (y:float) {\n  size = Size[T=int32](i)\n"            \
+  "  y = Case[Tin={float}, Tout={float}, branches=[Minus, Same, Minus]](" index   \
+  ", x)\n"                                                                        \
+  "  return y = y:output:0\n}\n"
+  check_count(CASE_LIBRARY("size:output:0"), MANY, "Case", 0);
+  check_count(CASE_LIBRARY("size:output:0"), MANY, "_SwitchN", 2); /* of x and of the index */
+  check_count(CASE_LIBRARY("size:output:0"), MANY, "Merge", 1);
+  check_count(CASE_LIBRARY("i"), MANY, "Case", 1);
 }
 
 TEST(functions_that_call_themselves_stay_calls) {
