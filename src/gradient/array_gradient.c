@@ -34,8 +34,8 @@ bool array_gradient_origin(NodeOutput handle, NodeOutput *origin, const char **s
 static bool set_source(NodeDef *node, const char *call, const char *array, Arena *arena, Status *status) {
   Str text;
   TRY(node_attr_string(node, "source", &text, status));
-  const char *name = arena_printf(arena, "%s%s%s%s%.*s", array ? array : "", array ? ":" : "", call ? call : "",
-                                  call ? "/" : "", (int)text.length, text.data);
+  const char *name = arena_printf(arena, "%s%s%s%s%.*s", array ? array : "", array ? ":" : "",
+                                  call ? call : "", call ? "/" : "", (int)text.length, text.data);
   AttrValue *value = name ? attr_value_string(arena, name, strlen(name)) : NULL;
   return value ? node_def_set_attr(node, arena, "source", value, status) : oom(status);
 }

@@ -14,19 +14,19 @@
 
 #include "graph/graph.h"
 
-/* Whether the edge leads a handle to an op of arrays. Gradients do not flow through handles: they flow through
- * the values and flows of the nodes. */
+/* Whether the edge leads a handle to an op of arrays. Gradients do not flow through handles: they flow
+ * through the values and flows of the nodes. */
 bool array_gradient_is_handle(const Edge *edge);
 
-/* The array that a handle refers to directly. For an array of gradients that is the array which it belongs to,
- * and *source becomes its source; otherwise *source is NULL.
- * UNIMPLEMENTED for an array of gradients of other shapes (TensorArrayGradWithShape). */
-MUST_CHECK bool array_gradient_origin(NodeOutput handle, NodeOutput *origin, const char **source, Arena *arena,
-                                      Status *status);
+/* The array that a handle refers to directly. For an array of gradients that is the array which it belongs
+ * to, and *source becomes its source; otherwise *source is NULL. UNIMPLEMENTED for an array of gradients of
+ * other shapes (TensorArrayGradWithShape). */
+MUST_CHECK bool array_gradient_origin(NodeOutput handle, NodeOutput *origin, const char **source,
+                                      Arena *arena, Status *status);
 
 /* Renames the sources in the gradient function of an op, in `arena`. `call` is that of one call of gradients,
  * and `array` that of the array of gradients which is differentiated; NULL: none. */
-MUST_CHECK bool array_gradient_rename(FunctionDef *function, const char *call, const char *array, Arena *arena,
-                                      Status *status);
+MUST_CHECK bool array_gradient_rename(FunctionDef *function, const char *call, const char *array,
+                                      Arena *arena, Status *status);
 
 #endif

@@ -123,7 +123,7 @@ describe('command line', function () {
     bad(/model\.pb is missing/, 2, 'inspect');
     bad(/'b\.pb' is one word too many/, 2, 'inspect', 'a.pb', 'b.pb');
     bad(/--fetch needs a value/, 2, 'run', 'model.pb', '--fetch');
-    bad(/--fetch y is missing/, 2, 'run', 'model.pb');
+    bad(/--y loss is missing/, 2, 'grad', 'model.pb');
     bad(/--out is given twice/, 2, 'run', 'model.pb', '--fetch', 'y', '--out', 'a', '--out=b');
     bad(/--json takes no value/, 2, 'ops', '--json=yes');
   });
@@ -204,10 +204,9 @@ describe('command line', function () {
       writeFileSync(at('rubbish.pbtxt'), 'node {');
       writeFileSync(at('saved_model.pb'), Buffer.from([8, 1, 18, 0]));
       bad(/there is no file none\.pb/, 1, 'inspect', 'none.pb');
-      bad(/\. is a folder/, 1, 'inspect', '.');
       bad(/rubbish\.pb is no GraphDef: /, 1, 'inspect', 'rubbish.pb');
       bad(/rubbish\.pbtxt is no GraphDef in text form: /, 1, 'inspect', 'rubbish.pbtxt');
-      bad(/saved_model\.pb is a SavedModel, not a frozen graph/, 1, 'inspect', 'saved_model.pb');
+      bad(/saved_model\.pb: the MetaGraph .* has no graph/, 1, 'inspect', 'saved_model.pb');
     });
 
     it('tells what a file or folder is that was given by mistake', () => {
@@ -222,8 +221,8 @@ describe('command line', function () {
       writeFileSync(at('lfs.pb'), 'version https://git-lfs.github.com/spec/v1\noid sha256:1\n');
       for (const command of [['inspect'], ['run', '--fetch=y'], ['grad', '--y=y', '--x=x']]) {
         const refuses = (message, file) => bad(message, 1, command[0], file, ...command.slice(1));
-        refuses(/saved is a folder: that of a SavedModel.*freeze it/, 'saved');
-        refuses(/for-tfjs is a folder: that of a model of TensorFlow\.js/, 'for-tfjs');
+        refuses(/saved: the MetaGraph .* has no graph/, 'saved');
+        refuses(/for-tfjs: model\.json has no graph/, 'for-tfjs');
         refuses(/empty\.pb is empty: it has 0 bytes/, 'empty.pb');
         refuses(/empty\.pbtxt is empty: it has 0 bytes/, 'empty.pbtxt');
         refuses(/page\.pb is an HTML page/, 'page.pb');
@@ -406,7 +405,7 @@ describe('command line', function () {
       bad(/--fetch z: the graph has no such output/, 1, ...run('--fetch', 'z'));
       bad(/You must feed a value for placeholder tensor 'x' with dtype float/, 1, ...run('--fetch', 'y'));
       bad(
-        /lacking\.pbtxt cannot be imported: .*NoSuchOp[^]*'tfcore-wasm inspect lacking\.pbtxt' tells what it needs/,
+        /lacking\.pbtxt cannot be opened: [^]*NoSuchOp[^]*'tfcore-wasm inspect lacking\.pbtxt' tells what it needs/,
         1,
         'run',
         'lacking.pbtxt',

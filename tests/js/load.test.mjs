@@ -366,7 +366,9 @@ describe('tf.load', () => {
       await saver.restore(session, path);
       assert.deepEqual((await session.run(a)).array(), [1, 2]);
       await assert.rejects(saver.restore(session, 'folder/none'), { name: 'NotFoundError' });
-      assert.throws(() => new tf.train.Saver(new tf.Graph()), { message: 'No variables to save' });
+      const empty = new tf.Graph();
+      assert.throws(() => new tf.train.Saver(empty), { message: 'No variables to save' });
+      empty.dispose();
       for (const file of tf.files.list('folder/')) tf.files.remove(file);
       await session.close();
       graph.dispose();

@@ -3,7 +3,7 @@ import { init } from '../init.js';
 import type { Output } from '../graph/operation.js';
 import { columns } from '../base/columns.js';
 import { Command, CommandError, plural, shapeText } from './command-line.js';
-import { importModel, isText, readModel, writeFile } from './model-file.js';
+import { TAGS_OPTION, isText, openModel, writeFile } from './model-file.js';
 
 export const gradCommand: Command = {
   summary: 'Adds the gradients of y by x to a graph and writes the new graph.',
@@ -17,14 +17,14 @@ export const gradCommand: Command = {
     },
     x: { value: 'w', repeats: true, required: true, help: 'by what; commas or more --x for several' },
     name: { value: 'prefix', help: "what the new operations' names begin with (gradients)" },
+    tags: TAGS_OPTION,
     out: { value: 'new.pb', help: 'the new graph; .pbtxt writes text (model.grad.pb)' },
   },
   notes: ["Prints the names of the gradients: fetch them with 'tfcore-wasm run'."],
   async run(args, write) {
     const [file] = args.words as [string];
-    const model = readModel(file);
     const tf = await init({ threads: 1 });
-    const graph = importModel(tf, file, model);
+    const { graph } = await openModel(tf, file, args);
     const outputs = (option: string): Output[] =>
       args
         .all(option)

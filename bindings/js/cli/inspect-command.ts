@@ -1,12 +1,15 @@
 /** `tfcore-wasm inspect`: describes a model, and lists what this engine does not support. */
 import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../models/compatibility.js';
-import type { GraphDefContent, GraphDefNode } from '../models/graph-def-nodes.js';
-import { attrOf } from '../models/graph-def-nodes.js';
+import { GraphDefContent, GraphDefNode, attrOf } from '../models/graph-def-nodes.js';
+import { PLACEHOLDERS } from '../models/graph-interface.js';
+import type { ModelParts } from '../loading/model-parts.js';
+import { flatten } from '../loading/flat-tensors.js';
 import { init } from '../init.js';
+import type { SignatureDef } from '../messages/meta-graph.js';
 import { TF, runtimeOf } from '../tf.js';
 import { columns } from '../base/columns.js';
 import { Command, plural, shapeText } from './command-line.js';
-import { readContent, readModel } from './model-file.js';
+import { TAGS_OPTION, readContent, readParts } from './model-file.js';
 
 interface Value {
   readonly name: string;
@@ -15,10 +18,14 @@ interface Value {
 }
 
 export interface Report {
+  /** 'GraphDef', 'SavedModel', … */
+  readonly format: string;
   readonly nodes: number;
   readonly producer: number;
   readonly inputs: Value[];
   readonly outputs: Value[];
+  /** Those of the model's functions, if its format has them. */
+  readonly signatures: { name: string; inputs: Value[]; outputs: Value[] }[];
   /** The number of occurrences of each op in the graph and in its functions. */
   readonly ops: Record<string, number>;
   readonly functions: { name: string; nodes: number }[];
@@ -29,8 +36,6 @@ export interface Report {
   /** Why the import fails, if not because something is missing. */
   readonly problem?: string;
 }
-
-const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
 
 /** The nodes whose outputs nobody reads; training steps and initialisers have no outputs. */
 function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
@@ -49,12 +54,12 @@ function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
  */
 function describeOutputs(
   tf: TF,
-  model: Uint8Array | string,
+  graphDef: Uint8Array | string,
   nodes: readonly GraphDefNode[],
 ): { outputs: Value[]; problem?: string } {
   const graph = new tf.Graph();
   try {
-    graph.importGraphDef(model);
+    graph.importGraphDef(graphDef);
     return {
       outputs: nodes.flatMap(({ name }) =>
         graph.operation(name)!.outputs.map((output) => ({
@@ -74,7 +79,18 @@ function describeOutputs(
   }
 }
 
-export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | string): Report {
+const valuesOf = (infos: SignatureDef['inputs']): Value[] =>
+  flatten(infos ?? new Map()).map(({ key, dtype, shape }) => ({
+    name: key,
+    dtype: dtype ?? '?',
+    shape: shape ?? null,
+  }));
+
+export function inspect(
+  tf: TF,
+  content: GraphDefContent,
+  { format, graphDef, signatures }: ModelParts,
+): Report {
   const { nodes, functions, producer } = content;
   const counts = new Map<string, number>();
   for (const { op } of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)])
@@ -91,12 +107,18 @@ export function inspect(tf: TF, content: GraphDefContent, model: Uint8Array | st
       };
     });
   const { missing, uncalled } = findMissingIn(runtimeOf(tf), content);
-  const { outputs, problem } = describeOutputs(tf, model, outputNodes(content, tf));
+  const { outputs, problem } = describeOutputs(tf, graphDef, outputNodes(content, tf));
   return {
+    format,
     nodes: nodes.length,
     producer,
     inputs,
     outputs,
+    signatures: [...signatures].map(([name, def]) => ({
+      name,
+      inputs: valuesOf(def.inputs),
+      outputs: valuesOf(def.outputs),
+    })),
     ops: Object.fromEntries([...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))),
     functions: [...functions].map(([name, body]) => ({ name, nodes: body.nodes.length })),
     missing,
@@ -136,10 +158,15 @@ function printReport(file: string, report: Report): string {
     ...(report.functions.length ? [plural(report.functions.length, 'function')] : []),
     `producer ${report.producer}`,
   ];
+  const named = report.signatures.flatMap(({ name, inputs, outputs }) => [
+    section(`inputs of ${name}`, values(inputs)),
+    section(`outputs of ${name}`, values(outputs)),
+  ]);
   return [
-    `${file}: ${head.join(', ')}\n`,
-    section('inputs', values(report.inputs)),
-    section('outputs', values(report.outputs)),
+    `${file}: ${report.format === 'GraphDef' ? '' : `${report.format}, `}${head.join(', ')}\n`,
+    ...(named.length > 0
+      ? named
+      : [section('inputs', values(report.inputs)), section('outputs', values(report.outputs))]),
     section(
       `ops (${ops.length})`,
       columns(
@@ -176,15 +203,18 @@ function printReport(file: string, report: Report): string {
 export const inspectCommand: Command = {
   summary: 'Tells what a model is made of: inputs, outputs, ops, functions, and what of it is not here.',
   words: ['model.pb'],
-  options: { json: { help: 'prints the same as JSON' } },
+  options: { json: { help: 'prints the same as JSON' }, tags: TAGS_OPTION },
   notes: [
-    'A model is a GraphDef: bytes (.pb) or text (.pbtxt). The exit code is 1 when something is missing, or the graph is damaged.',
+    'A model is a file, a folder or a zip archive: a SavedModel, a frozen GraphDef (.pb, .pbtxt), a MetaGraphDef',
+    '(.meta) with its checkpoint, or a graph model of TensorFlow.js (model.json).',
+    'The exit code is 1 when something is missing, or the graph is damaged.',
   ],
-  async run({ words: [file], flags }, write) {
-    const model = readModel(file!);
+  async run(args, write) {
+    const [file] = args.words as [string];
+    const parts = await readParts(file, args);
     const tf = await init({ threads: 1 });
-    const report = inspect(tf, readContent(tf, file!, model), model);
-    write(flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : printReport(file!, report));
+    const report = inspect(tf, readContent(tf, file, parts), parts);
+    write(args.flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : printReport(file, report));
     return report.missing.length === 0 && report.problem === undefined ? 0 : 1;
   },
 };

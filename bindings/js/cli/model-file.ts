@@ -1,27 +1,31 @@
-/** Reading and writing graphs. */
+/** Reading models of all formats, and writing graphs. */
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { closest } from '../base/did-you-mean.js';
+import { TFError } from '../base/errors.js';
+import { filesOfSource } from '../loading/file-sources.js';
+import type { Model } from '../loading/model.js';
+import type { ModelParts } from '../loading/model-parts.js';
+import { readModel } from '../loading/recognise.js';
 import { GraphDefContent, readGraphDef } from '../models/graph-def-nodes.js';
-import { Graph } from '../graph/graph.js';
-import { foreignFormat, formatOfName, withoutBom } from '../messages/model-format.js';
 import { TF, runtimeOf } from '../tf.js';
-import { CommandError } from './command-line.js';
+import { Arguments, CommandError, OptionSpec } from './command-line.js';
 
 export const isText = (file: string): boolean => /\.(pbtxt|prototxt|txt|textproto)$/i.test(file);
+
+/** The option of all commands that open models. */
+export const TAGS_OPTION: OptionSpec = {
+  value: 'serve,gpu',
+  help: 'of a SavedModel with several graphs: the tags of the one to open',
+};
+const tagsOf = (args: Arguments): readonly string[] | undefined => args.one('tags')?.split(',');
 
 export function readFile(file: string): Uint8Array {
   try {
     return new Uint8Array(readFileSync(file)); // not a Buffer, whose slice() shares memory
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new CommandError(
-      code === 'ENOENT'
-        ? `there is no file ${file}${nearFile(file)}`
-        : code === 'EISDIR'
-          ? folderText(file)
-          : message,
-    );
+    throw new CommandError(code === 'ENOENT' ? missingText(file) : message);
   }
 }
 
@@ -33,63 +37,49 @@ export function writeFile(file: string, content: Uint8Array | string): void {
   }
 }
 
-/** Files with similar names in the folder. */
-function nearFile(file: string): string {
+/** With files of similar names in the folder. */
+function missingText(file: string): string {
   const folder = path.dirname(file);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return '';
-  const [near] = closest(path.basename(file), readdirSync(folder));
-  return near === undefined ? '' : `; did you mean ${path.join(folder, near)}?`;
+  const names = existsSync(folder) && statSync(folder).isDirectory() ? readdirSync(folder) : [];
+  const [near] = closest(path.basename(file), names);
+  return `there is no file ${file}${near === undefined ? '' : `; did you mean ${path.join(folder, near)}?`}`;
 }
 
-/** The kind of model in a folder, if it is recognised. */
-function folderText(folder: string): string {
-  const has = (name: string): boolean => existsSync(path.join(folder, name));
-  if (has('saved_model.pb'))
-    return `${folder} is a folder: that of ${foreignFormat(Uint8Array.of(8, 1, 18, 0))!.says}`;
-  if (has('model.json'))
-    return `${folder} is a folder: that of ${foreignFormat('{"modelTopology":{}}')!.says}`;
-  if (has('checkpoint'))
-    return `${folder} is a folder, of checkpoints: they have the values of variables and no graph`;
-  const graph = readdirSync(folder).find((name) => /\.(pb|pbtxt)$/.test(name));
-  return `${folder} is a folder${graph === undefined ? '' : `; did you mean ${path.join(folder, graph)}?`}`;
-}
-
-/**
- * The GraphDef in a file: binary, or text depending on the file's name. Files of other formats are refused.
- */
-export function readModel(file: string): Uint8Array | string {
-  const bytes = readFile(file);
-  const isBytes = bytes.length === 0 || !isText(file);
-  const format = foreignFormat(bytes);
-  const isPlainText = format?.kind === 'graph-text';
-  const foreign = formatOfName(file) ?? (isPlainText ? undefined : format?.says);
-  if (foreign !== undefined) throw new CommandError(`${file} is ${foreign}`);
-  return isBytes && !isPlainText ? bytes : withoutBom(new TextDecoder().decode(bytes));
-}
-
-const notAGraph = (file: string, error: unknown): CommandError =>
-  new CommandError(
-    `${file} is no GraphDef${isText(file) ? ' in text form' : ''}: ${(error as Error).message}`,
-  );
-
-/** The nodes in a file, whether or not the engine knows their ops. */
-export function readContent(tf: TF, file: string, model: Uint8Array | string): GraphDefContent {
+/** Errors of a model's content as those of a command. */
+async function reported<T>(file: string, work: () => Promise<T>): Promise<T> {
+  if (!existsSync(file)) throw new CommandError(missingText(file));
   try {
-    return readGraphDef(runtimeOf(tf).wasm, model);
+    return await work();
   } catch (error) {
-    throw notAGraph(file, error);
+    if (error instanceof TFError) throw new CommandError(error.message);
+    throw error;
   }
 }
 
-export function importModel(tf: TF, file: string, model: Uint8Array | string): Graph {
-  const graph = new tf.Graph();
+/** The parts of the model in a file or folder. */
+export const readParts = (file: string, args: Arguments): Promise<ModelParts> =>
+  reported(file, async () => readModel(await filesOfSource(file, {}), { tags: tagsOf(args) }));
+
+/** The nodes of a model, whether or not the engine knows their ops. */
+export function readContent(tf: TF, file: string, { graphDef }: ModelParts): GraphDefContent {
   try {
-    graph.importGraphDef(model);
-    return graph;
+    return readGraphDef(runtimeOf(tf).wasm, graphDef);
   } catch (error) {
-    graph.dispose();
-    throw new CommandError(
-      `${file} cannot be imported: ${(error as Error).message}\n'tfcore-wasm inspect ${file}' tells what it needs`,
-    );
+    const form = typeof graphDef === 'string' ? ' in text form' : '';
+    throw new CommandError(`${file} is no GraphDef${form}: ${(error as Error).message}`);
   }
 }
+
+/** Opens the model in a file or folder. */
+export const openModel = (tf: TF, file: string, args: Arguments): Promise<Model> =>
+  reported(file, async () => {
+    const tags = tagsOf(args);
+    try {
+      return await tf.load(file, tags ? { tags } : {});
+    } catch (error) {
+      if (!(error instanceof TFError)) throw error;
+      throw new CommandError(
+        `${file} cannot be opened: ${error.message}\n'tfcore-wasm inspect ${file}' tells what it needs`,
+      );
+    }
+  });

@@ -3,14 +3,30 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Graph } from '../graph/graph.js';
 import { init } from '../init.js';
+import { DEFAULT_SIGNATURE, Model } from '../loading/model.js';
+import type { ModelTensor, Signature } from '../loading/signature.js';
+import type { DType } from '../tensor/dtypes.js';
 import type { Output } from '../graph/operation.js';
 import { NestedArray, Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 import { columns } from '../base/columns.js';
 import { Command, CommandError, shapeText } from './command-line.js';
-import { importModel, readFile, readModel, writeFile } from './model-file.js';
+import { TAGS_OPTION, openModel, readFile, writeFile } from './model-file.js';
 import { readNpy, writeNpy } from './npy.js';
 
-function outputOf(graph: Graph, name: string, what: string): Output {
+/** The signature to run: as named, or the default one; undefined if the model has none of that name. */
+function signatureOf(model: Model, name: string | undefined): Signature {
+  const names = Object.keys(model.signatures);
+  const found =
+    model.signatures[name ?? DEFAULT_SIGNATURE] ??
+    (name === undefined ? Object.values(model.signatures)[0] : undefined);
+  if (found) return found;
+  throw new CommandError(`--signature ${name}: the model has ${names.join(', ') || 'no signatures'}`);
+}
+
+/** An input or output by its name in the signature, or in the graph. */
+function outputOf(graph: Graph, list: readonly ModelTensor[], name: string, what: string): Output {
+  const named = list.find((tensor) => tensor.name === name);
+  if (named) return named.output;
   try {
     return graph.output(name);
   } catch (error) {
@@ -27,13 +43,33 @@ function parseValue(text: string, place: string): TensorLike {
   }
 }
 
-function readFeed(graph: Graph, given: string): [Output, Tensor] {
+/** A value of uniform random numbers in [0, 1), or of integers from 0 to 9. */
+function randomValue(shapeOf: string, dtype: DType, place: string): Tensor {
+  const shape = shapeOf === '' ? [] : shapeOf.split(',').map(Number);
+  if (!shape.every((size) => Number.isInteger(size) && size >= 0))
+    throw new CommandError(
+      `${place}: random[${shapeOf}] needs the sizes of all dimensions, such as random[1,224,224,3]`,
+      2,
+    );
+  const count = shape.reduce((product, size) => product * size, 1);
+  const isWhole = /int/.test(dtype);
+  try {
+    const next = () => (isWhole ? Math.floor(10 * Math.random()) : Math.random());
+    return tensor(Array.from({ length: count }, next), shape, dtype);
+  } catch (error) {
+    throw new CommandError(`${place}: ${(error as Error).message}`);
+  }
+}
+
+function readFeed(graph: Graph, inputs: readonly ModelTensor[], given: string): [Output, Tensor] {
   const split = given.indexOf('=');
   if (split <= 0)
     throw new CommandError(`--feed ${given}: a name, '=' and a .npy file or a value are needed`, 2);
   const [name, source] = [given.slice(0, split), given.slice(split + 1)];
-  const output = outputOf(graph, name, '--feed');
+  const output = outputOf(graph, inputs, name, '--feed');
   const place = `--feed ${name}`;
+  const [, sizes] = /^random\[([\d,\s]*)\]$/.exec(source) ?? [];
+  if (sizes !== undefined) return [output, randomValue(sizes.replace(/\s/g, ''), output.dtype, place)];
   if (!source.endsWith('.npy')) {
     const value = parseValue(source, place);
     try {
@@ -91,19 +127,20 @@ export const runCommand: Command = {
     feed: {
       value: 'x=in.npy',
       repeats: true,
-      help: 'the value of an input: a .npy file, or JSON such as x=[[1,2]]',
+      help: 'the value of an input: a .npy file, JSON such as x=[[1,2]], or x=random[1,3]',
     },
     fetch: {
       value: 'y',
       repeats: true,
-      required: true,
-      help: "what to compute, 'node' or 'node:1'; commas or more --fetch for several",
+      help: "what to compute, 'node' or 'node:1'; commas or more --fetch for several; by default the model's outputs",
     },
     target: {
       value: 'op',
       repeats: true,
       help: 'an operation to run that yields nothing, such as an initialiser; before the fetches',
     },
+    signature: { value: 'name', help: 'which function of the model gives inputs and outputs their names' },
+    tags: TAGS_OPTION,
     out: { value: 'dir', help: 'writes each output into dir, as .npy' },
     trace: {
       value: 'out.json',
@@ -113,21 +150,24 @@ export const runCommand: Command = {
   },
   async run(args, write) {
     const [file] = args.words as [string];
-    const model = readModel(file);
     const tf = await init();
-    const graph = importModel(tf, file, model);
-    const feeds = new Map(args.all('feed').map((given) => readFeed(graph, given)));
-    const names = args
+    const model = await openModel(tf, file, args);
+    const { graph, session } = model;
+    const { inputs, outputs } = signatureOf(model, args.one('signature'));
+    const feeds = new Map(args.all('feed').map((given) => readFeed(graph, inputs, given)));
+    const given = args
       .all('fetch')
       .flatMap((list) => list.split(','))
       .filter((name) => name !== '');
-    const fetches = names.map((name) => outputOf(graph, name, '--fetch'));
-    const session = new tf.Session(graph);
+    const names = given.length > 0 ? given : outputs.map(({ name }) => name);
+    if (names.length === 0)
+      throw new CommandError('the model has no outputs: --fetch says what to compute', 2);
+    const fetches = names.map((name) => outputOf(graph, outputs, name, '--fetch'));
     for (const target of args.all('target')) await session.run([], undefined, { targets: [target] });
     const traceFile = args.one('trace');
     const trace = traceFile === undefined ? undefined : new tf.Trace();
     const results = (await session.run(fetches, feeds, trace ? { trace } : {})) as Tensor[];
-    await session.close();
+    await model.close();
     const folder = args.one('out');
     if (folder !== undefined) {
       mkdirSync(folder, { recursive: true });

@@ -28,7 +28,9 @@ export const tensorOf = (name: string, output: Output, shape = output.shape): Mo
 
 function tensorsOf(graph: Graph, what: string, record: unknown): ModelTensor[] {
   if (!isPlainObject(record))
-    throw new InvalidArgumentError(`the ${what} of a signature are an object such as { x }, not ${shown(record)}`);
+    throw new InvalidArgumentError(
+      `the ${what} of a signature are an object such as { x }, not ${shown(record)}`,
+    );
   return Object.entries(record).map(([name, input]) => {
     checkInput(input, `${what}.${name}`);
     return tensorOf(name, graph.own(valueOf(input)));
@@ -41,7 +43,9 @@ export function makeModel(spec: ModelSpec): Model {
   checkOptions<ModelSpec>('model', spec, { session: 'anything', signatures: 'an object' });
   const { session, signatures } = spec;
   if (!(session instanceof Session))
-    throw new InvalidArgumentError(`a model needs a session: tf.model({ session, signatures }), not ${shown(session)}`);
+    throw new InvalidArgumentError(
+      `a model needs a session: tf.model({ session, signatures }), not ${shown(session)}`,
+    );
   const { graph } = session;
   const named = isSignature(signatures) ? { [DEFAULT_SIGNATURE]: signatures } : signatures;
   const made = Object.entries(named).map(([name, { inputs, outputs }]): [string, Signature] => [

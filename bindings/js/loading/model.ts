@@ -98,7 +98,7 @@ export class Model {
     const { signature: name, outputs: wanted, ...stepOptions } = options;
     const signature = this.#signature(name);
     if (signature.missing !== undefined)
-      throw new UnimplementedError(`signature '${signature.name}' cannot be run: ${signature.missing}`);
+      throw new UnimplementedError(`signature '${signature.name}' cannot be run. ${signature.missing}`);
     const outputs = wanted ? wanted.map((key) => tensorNamed(signature, 'outputs', key)) : signature.outputs;
     return this.session.run(
       Object.fromEntries(outputs.map((output) => [output.name, output.output])),

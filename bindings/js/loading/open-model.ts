@@ -1,17 +1,17 @@
 /** tf.load: opens a model of any known format, with its variables. */
 import { Schema, checkOptions } from '../base/arguments.js';
-import { UnimplementedError } from '../base/errors.js';
+import { TFError, UnimplementedError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
 import type { FuncAttr } from '../messages/attr-value.js';
-import type { SignatureDef, TensorInfo } from '../messages/meta-graph.js';
-import { TensorInfo as TensorInfoType } from '../messages/meta-graph.js';
+import type { SignatureDef } from '../messages/meta-graph.js';
 import { binaryGraphDef } from '../models/graph-def-nodes.js';
 import { interfaceOf } from '../models/graph-interface.js';
 import { Session, SessionOptions } from '../session/session.js';
 import { EngineFolder } from './engine-files.js';
 import { ModelSource, filesOfSource } from './file-sources.js';
+import { FlatTensor, flatten } from './flat-tensors.js';
 import { KnownPart, knownPart } from './known-part.js';
 import { ModelFiles, Progress } from './model-files.js';
 import type { ModelParts } from './model-parts.js';
@@ -70,7 +70,7 @@ export async function loadModel(
   } catch (error) {
     await opened?.close();
     graph.dispose();
-    throw error;
+    throw error instanceof TFError && known.unknownOps.size > 0 ? error.hint(unknownText(known)) : error;
   }
 }
 
@@ -133,11 +133,11 @@ function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record
   for (const [name, def] of parts.signatures) signatures[name] = signatureOf(graph, name, def, known);
   const all = Object.values(signatures);
   if (all.length > 0 && all.every(({ missing }) => missing !== undefined))
-    throw new UnimplementedError(`the model cannot be run: ${all[0]!.missing}`);
+    throw new UnimplementedError(`the model cannot be run. ${all[0]!.missing}`);
   if (all.length > 0) return signatures;
   const { inputs, outputs } = interfaceOf(graph);
   if (outputs.length === 0 && known.unknownOps.size > 0)
-    throw new UnimplementedError(`the model cannot be run: ${unknownText(known)}`);
+    throw new UnimplementedError(`the model cannot be run. ${unknownText(known)}`);
   const named = (output: Output): ModelTensor =>
     tensorOf(output.index === 0 ? output.operation.name : output.name, output);
   return {
@@ -161,34 +161,5 @@ function signatureOf(graph: Graph, name: string, def: SignatureDef, known: Known
 
 const unknownText = ({ unknownOps }: KnownPart): string => {
   const names = [...unknownOps].map(([op, nodes]) => `${op} (${nodes[0]})`);
-  return `it needs ops that are not registered: ${names.join(', ')}`;
+  return `The model needs ops that are not registered: ${names.join(', ')}`;
 };
-
-/** A tensor of a signature; a sparse or composite one is several tensors. */
-interface FlatTensor {
-  readonly key: string;
-  readonly tensor: string;
-  readonly shape?: (number | null)[] | null;
-}
-
-function flatten(infos: ReadonlyMap<string, TensorInfo>): FlatTensor[] {
-  return [...infos].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([key, info]) => flatTensors(key, info));
-}
-
-function flatTensors(key: string, { name, sparse, composite, shape }: TensorInfo): FlatTensor[] {
-  if (sparse) {
-    const { values = '', indices = '', denseShape = '' } = sparse;
-    return [
-      { key: `${key}/values`, tensor: values },
-      { key: `${key}/indices`, tensor: indices },
-      { key: `${key}/dense_shape`, tensor: denseShape },
-    ];
-  }
-  if (composite)
-    return (composite.components ?? []).flatMap((bytes, i) =>
-      flatTensors(`${key}/${i}`, TensorInfoType.decode(bytes)),
-    );
-  return [
-    { key, tensor: name ?? '', ...(shape !== undefined && { shape: shape as (number | null)[] | null }) },
-  ];
-}

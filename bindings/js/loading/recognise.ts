@@ -81,8 +81,7 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
     case 'graph-text':
       return graphText(files, path);
     default:
-      if (format)
-        throw new InvalidArgumentError(`${files.place} is no model: it is ${format.says}`).hint(WANTED_HINT);
+      if (format) throw new InvalidArgumentError(`${files.place} is ${format.says}`).hint(WANTED_HINT);
       return isText(path)
         ? graphText(files, path)
         : { format: 'GraphDef', graphDef: await readFile(files, path), signatures: new Map() };

@@ -199,7 +199,9 @@ export async function filesOfModel(model: OpenModel, format: SaveFormat): Promis
 /** Writes the files into a folder of the machine; existing files are replaced. */
 export async function writeFiles(folder: string, files: SavedFiles): Promise<void> {
   if (!isNode)
-    throw new InvalidArgumentError('a page cannot write folders: call save() without one, which returns the files');
+    throw new InvalidArgumentError(
+      'a page cannot write folders: call save() without one, which returns the files',
+    );
   const { mkdir, writeFile } = nodeModule('node:fs/promises');
   const { join, dirname } = nodeModule('node:path');
   for (const [path, bytes] of Object.entries(files)) {

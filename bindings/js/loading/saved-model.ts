@@ -72,13 +72,15 @@ function trainableOf({ collections }: MetaGraphDef): ReadonlyMap<string, boolean
 
 /** What a MetaGraph has, with its checkpoint at `prefix` and the assets in `assetFolder`. */
 function partsOf(
+  place: string,
   format: string,
   metaGraph: MetaGraphDef,
   prefix: string | undefined,
   assetFolder: string,
 ): ModelParts {
   const { saver, graphDef, assets, signatures } = metaGraph;
-  if (!graphDef) throw new DataLossError(`the MetaGraph ${setText(tagsOf(metaGraph))} has no graph`);
+  if (!graphDef)
+    throw new DataLossError(`${place}: the MetaGraph ${setText(tagsOf(metaGraph))} has no graph`);
   return {
     format,
     graphDef,
@@ -112,7 +114,7 @@ export const readSavedModel: FormatReader = async (files, path, { tags }) => {
   const metaGraph = chooseMetaGraph(files.place, metaGraphs as readonly MetaGraphDef[], tags);
   const prefix = joinPath(folder, 'variables/variables');
   const index = await files.open(`${prefix}.index`); // a model may have no variables
-  return partsOf('SavedModel', metaGraph, index && prefix, joinPath(folder, 'assets'));
+  return partsOf(files.place, 'SavedModel', metaGraph, index && prefix, joinPath(folder, 'assets'));
 };
 
 /** `path` is that of the .meta; the checkpoint has its name. */
@@ -120,11 +122,11 @@ export const readMetaGraph: FormatReader = async (files, path) => {
   const prefix = path.replace(/\.meta$/, '');
   const saved =
     (await files.open(`${prefix}.index`)) ?? (prefix === path ? undefined : await files.open(prefix));
-  const parts = partsOf(
+  return partsOf(
+    files.place,
     'MetaGraphDef',
     MetaGraphDef.decode(await readFile(files, path)),
     saved && prefix,
     joinPath(folderOf(path), 'assets'),
   );
-  return parts;
 };

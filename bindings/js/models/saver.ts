@@ -39,7 +39,9 @@ export class Saver {
     options: SaverOptions = {},
   ) {
     if (!(graph instanceof Graph))
-      throw new InvalidArgumentError(`a Saver is made for a Graph: new tf.train.Saver(graph), not ${shown(graph)}`);
+      throw new InvalidArgumentError(
+        `a Saver is made for a Graph: new tf.train.Saver(graph), not ${shown(graph)}`,
+      );
     checkOptions<SaverOptions>('Saver', options, { vars: 'an array', name: 'a string' });
     const given = options.vars ?? graph.allVariables;
     checkList('vars', given);
@@ -69,7 +71,10 @@ export class Saver {
     const inputs = [
       filename,
       texts('SaveV2/tensor_names', names),
-      texts('SaveV2/shape_and_slices', names.map(() => '')),
+      texts(
+        'SaveV2/shape_and_slices',
+        names.map(() => ''),
+      ),
     ];
     const save = graph.op('SaveV2', [...inputs, vars.map((variable) => variable.value)], {
       name: `${scope}/SaveV2`,
@@ -84,7 +89,10 @@ export class Saver {
     const inputs = [
       filename,
       texts('RestoreV2/tensor_names', names),
-      texts('RestoreV2/shape_and_slices', names.map(() => '')),
+      texts(
+        'RestoreV2/shape_and_slices',
+        names.map(() => ''),
+      ),
     ];
     const restore = graph.op('RestoreV2', inputs, {
       name: `${scope}/RestoreV2`,

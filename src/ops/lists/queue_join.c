@@ -1,4 +1,5 @@
-/* The outputs of an operation that takes several elements: their components, joined along a new first axis. */
+/* The outputs of an operation that takes several elements: their components, joined along a new first axis.
+ */
 #include "ops/lists/elements.h"
 #include "ops/lists/queue.h"
 #include "ops/support/array_box.h"
@@ -20,7 +21,8 @@ static bool joined_dims(const QueueShape *shape, const QueueElements *elements, 
 }
 
 /* Copies a smaller tensor into row `row` of `out`. */
-static bool embed(const Tensor *component, int64_t row, Tensor *out, const Parallel *parallel, Status *status) {
+static bool embed(const Tensor *component, int64_t row, Tensor *out, const Parallel *parallel,
+                  Status *status) {
   int rank = component->shape.rank;
   int64_t from[SHAPE_MAX_RANK], to[SHAPE_MAX_RANK];
   ArrayBox box = {0};

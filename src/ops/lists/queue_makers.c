@@ -66,8 +66,8 @@ static bool v1_handle_shape(InferenceContext *c, Status *status) {
   return step_resource_set_handle(c, 0, status);
 }
 
-#define MAKER(kind)                                                                         \
-  .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState),           \
+#define MAKER(kind)                                                               \
+  .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState), \
   .construct = construct_maker, .destroy = destroy_maker, .kernels = {{DT_INVALID, maker, &(kind)}}
 #define V1 .outputs = {"handle: Ref(string)"}, .shape = v1_handle_shape
 #define V2 .outputs = {"handle: resource"}, .shape = shape_scalar_output
@@ -84,17 +84,29 @@ static bool v1_handle_shape(InferenceContext *c, Status *status) {
 const OpRegistration kOpFIFOQueueV2 = {.name = "FIFOQueueV2", .attrs = FIFO_ATTRS, V2, MAKER(kFifo)};
 const OpRegistration kOpFIFOQueue = {.name = "FIFOQueue", .attrs = FIFO_ATTRS, V1, MAKER(kFifo)};
 
-const OpRegistration kOpPaddingFIFOQueueV2 = {
-    .name = "PaddingFIFOQueueV2", .attrs = FIFO_ATTRS, V2, MAKER(kPadding)};
-const OpRegistration kOpPaddingFIFOQueue = {
-    .name = "PaddingFIFOQueue", .attrs = FIFO_ATTRS, V1, MAKER(kPadding)};
+const OpRegistration kOpPaddingFIFOQueueV2 = {.name = "PaddingFIFOQueueV2",
+                                              .attrs = FIFO_ATTRS,
+                                              V2,
+                                              MAKER(kPadding)};
+const OpRegistration kOpPaddingFIFOQueue = {.name = "PaddingFIFOQueue",
+                                            .attrs = FIFO_ATTRS,
+                                            V1,
+                                            MAKER(kPadding)};
 
-const OpRegistration kOpRandomShuffleQueueV2 = {
-    .name = "RandomShuffleQueueV2", .attrs = RANDOM_ATTRS, V2, MAKER(kRandom)};
-const OpRegistration kOpRandomShuffleQueue = {
-    .name = "RandomShuffleQueue", .attrs = RANDOM_ATTRS, V1, MAKER(kRandom)};
+const OpRegistration kOpRandomShuffleQueueV2 = {.name = "RandomShuffleQueueV2",
+                                                .attrs = RANDOM_ATTRS,
+                                                V2,
+                                                MAKER(kRandom)};
+const OpRegistration kOpRandomShuffleQueue = {.name = "RandomShuffleQueue",
+                                              .attrs = RANDOM_ATTRS,
+                                              V1,
+                                              MAKER(kRandom)};
 
-const OpRegistration kOpPriorityQueueV2 = {
-    .name = "PriorityQueueV2", .attrs = PRIORITY_ATTRS, V2, MAKER(kPriority)};
-const OpRegistration kOpPriorityQueue = {
-    .name = "PriorityQueue", .attrs = PRIORITY_ATTRS, V1, MAKER(kPriority)};
+const OpRegistration kOpPriorityQueueV2 = {.name = "PriorityQueueV2",
+                                           .attrs = PRIORITY_ATTRS,
+                                           V2,
+                                           MAKER(kPriority)};
+const OpRegistration kOpPriorityQueue = {.name = "PriorityQueue",
+                                         .attrs = PRIORITY_ATTRS,
+                                         V1,
+                                         MAKER(kPriority)};

@@ -77,7 +77,8 @@ static bool read_shapes(const KernelConstruction *construction, QueueSpec *spec,
   TRY(node_attr_list(construction->node, "shapes", ATTR_SHAPE, &list, status));
   int given = list ? (int)list->n_shape : 0, extra = spec->kind->has_priority;
   if (given == 0 && spec->kind->pads)
-    return status_invalid(status, "Shapes must be provided for all components, but received %d dtypes and 0 shapes.",
+    return status_invalid(status,
+                          "Shapes must be provided for all components, but received %d dtypes and 0 shapes.",
                           spec->num_components);
   if (given == 0) return true;
   QueueShape *shapes = arena_calloc(construction->arena, given + extra, sizeof *shapes);
@@ -139,8 +140,7 @@ static bool shapes_agree(const QueueShape *a, const QueueShape *b) {
 
 /* As in TensorFlow no PriorityQueue without shapes agrees with its own node. */
 static bool has_shapes(const QueueSpec *spec, const QueueSpec *asked) {
-  if (!spec->shapes || !asked->shapes)
-    return !spec->shapes && !asked->shapes && !spec->kind->has_priority;
+  if (!spec->shapes || !asked->shapes) return !spec->shapes && !asked->shapes && !spec->kind->has_priority;
   bool same = true;
   for (int i = 0; same && i < spec->num_components; i++)
     same = shapes_agree(&spec->shapes[i], &asked->shapes[i]);
@@ -176,8 +176,7 @@ static bool check_contents(const Queue *queue, const QueueSpec *asked, Status *s
 
 bool queue_spec_check_shared(const Queue *queue, const char *op, const QueueSpec *asked, Status *status) {
   const QueueSpec *spec = &queue->spec;
-  if (spec->kind != asked->kind)
-    return status_invalid(status, "Expected %s, found %s", spec->kind->op, op);
+  if (spec->kind != asked->kind) return status_invalid(status, "Expected %s, found %s", spec->kind->op, op);
   if (spec->capacity != asked->capacity)
     return status_invalid(status, "Shared queue '%s' has capacity %lld but requested capacity was %lld",
                           queue->name, (long long)spec->capacity, (long long)asked->capacity);

@@ -4,8 +4,8 @@
 
 #include "ops/lists/queue.h"
 
-/* Reads component_types, shapes, capacity and, for QUEUE_RANDOM, min_after_dequeue, seed and seed2 into memory
- * of the kernel's arena. INVALID_ARGUMENT in TensorFlow's words. */
+/* Reads component_types, shapes, capacity and, for QUEUE_RANDOM, min_after_dequeue, seed and seed2 into
+ * memory of the kernel's arena. INVALID_ARGUMENT in TensorFlow's words. */
 MUST_CHECK bool queue_spec_read(const KernelConstruction *construction, const QueueKind *kind,
                                 QueueSpec *spec, Status *status);
 /* INVALID_ARGUMENT unless a node `op` with this spec may share the queue. */

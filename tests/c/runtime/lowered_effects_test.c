@@ -3,12 +3,13 @@
 #include "runtime/function_fixture.h"
 
 /* The variable is 5 when a function of `text` begins. */
-#define VARIABLE                                                                           \
-  "  v = VarHandleOp[dtype=float, shape={}, shared_name=\"v\"]()\n"                        \
-  "  five = Const[dtype=float, value=5.0]()\n"                                             \
+#define VARIABLE                                                    \
+  "  v = VarHandleOp[dtype=float, shape={}, shared_name=\"v\"]()\n" \
+  "  five = Const[dtype=float, value=5.0]()\n"                      \
   "  set = AssignVariableOp[dtype=float](v:resource:0, five:output:0)\n"
-#define AFTER(node)                                                \
-  "  last = ReadVariableOp[dtype=float](v:resource:0) @ " node "\n" \
+#define AFTER(node)                                            \
+  "  last = ReadVariableOp[dtype=float](v:resource:0) @ " node \
+  "\n"                                                         \
   "  return y = last:value:0\n}\n"
 
 static void gives(const char *library, const char *inputs, const char *want) {
@@ -36,7 +37,8 @@ static const char kTraining[] =
     "  next = Const[dtype=int32, value=1]()\n  j = Add[T=int32](i, next:output:0)\n"
     "  return j = j:z:0, same = limit, w = v\n}\n"
     "Main(i:int32, limit:int32) -> (y:float) {\n" VARIABLE
-    "  w = While[T={int32, int32, resource}, cond=Below, body=Next](i, limit, v:resource:0) @ set\n" AFTER("w");
+    "  w = While[T={int32, int32, resource}, cond=Below, body=Next](i, limit, v:resource:0) @ set\n" AFTER(
+        "w");
 
 /* Each round doubles the variable and subtracts one: 4 * 2^n + 1. */
 TEST(rounds_of_a_loop_change_a_variable_in_order) {
@@ -46,30 +48,32 @@ TEST(rounds_of_a_loop_change_a_variable_in_order) {
 }
 
 TEST(a_condition_may_read_what_the_body_changes) {
-  gives("Below(v:resource, limit:float) -> (b:bool) {\n"
-        "  now = ReadVariableOp[dtype=float](v)\n  b = Less[T=float](now:value:0, limit)\n"
-        "  return b = b:z:0\n}\n"
-        "Next(v:resource, limit:float) -> (w:resource, same:float) {\n"
-        "  now = ReadVariableOp[dtype=float](v)\n"
-        "  add = AssignAddVariableOp[dtype=float](v, now:value:0)\n"
-        "  return w = v, same = limit\n}\n"
-        "Main(limit:float) -> (y:float) {\n" VARIABLE
-        "  w = While[T={resource, float}, cond=Below, body=Next](v:resource:0, limit) @ set\n" AFTER("w"),
-        "float[] 70", "float[] 80");
+  gives(
+      "Below(v:resource, limit:float) -> (b:bool) {\n"
+      "  now = ReadVariableOp[dtype=float](v)\n  b = Less[T=float](now:value:0, limit)\n"
+      "  return b = b:z:0\n}\n"
+      "Next(v:resource, limit:float) -> (w:resource, same:float) {\n"
+      "  now = ReadVariableOp[dtype=float](v)\n"
+      "  add = AssignAddVariableOp[dtype=float](v, now:value:0)\n"
+      "  return w = v, same = limit\n}\n"
+      "Main(limit:float) -> (y:float) {\n" VARIABLE
+      "  w = While[T={resource, float}, cond=Below, body=Next](v:resource:0, limit) @ set\n" AFTER("w"),
+      "float[] 70", "float[] 80");
 }
 
-#define BRANCHES                                                                               \
-  "Plus(v:resource, x:float) -> () {\n  a = AssignAddVariableOp[dtype=float](v, x)\n}\n"        \
-  "Minus(v:resource, x:float) -> () {\n  s = AssignSubVariableOp[dtype=float](v, x)\n}\n"   \
+#define BRANCHES                                                                          \
+  "Plus(v:resource, x:float) -> () {\n  a = AssignAddVariableOp[dtype=float](v, x)\n}\n"  \
+  "Minus(v:resource, x:float) -> () {\n  s = AssignSubVariableOp[dtype=float](v, x)\n}\n" \
   "Nothing(v:resource, x:float) -> () {\n  n = NoOp()\n}\n"
 
-static const char kCase[] = BRANCHES
-    "Main(i:int32) -> (y:float) {\n" VARIABLE "  x = Const[dtype=float, value=3.0]()\n"
-    "  zero = Const[dtype=int32, value=0]()\n  all = Const[dtype=int32, value=[0]]()\n"
-    "  scalar = Const[dtype=int32, value=[]]()\n"
-    "  index = Reshape[T=int32, Tshape=int32](i, scalar:output:0)\n"
-    "  c = Case[Tin={resource, float}, Tout={}, branches=[Plus, Minus, Nothing]]"
-    "(index:output:0, v:resource:0, x:output:0) @ set\n" AFTER("c");
+static const char kCase[] =
+    BRANCHES "Main(i:int32) -> (y:float) {\n" VARIABLE
+             "  x = Const[dtype=float, value=3.0]()\n"
+             "  zero = Const[dtype=int32, value=0]()\n  all = Const[dtype=int32, value=[0]]()\n"
+             "  scalar = Const[dtype=int32, value=[]]()\n"
+             "  index = Reshape[T=int32, Tshape=int32](i, scalar:output:0)\n"
+             "  c = Case[Tin={resource, float}, Tout={}, branches=[Plus, Minus, Nothing]]"
+             "(index:output:0, v:resource:0, x:output:0) @ set\n" AFTER("c");
 
 TEST(one_branch_of_a_case_without_results_runs) {
   gives(kCase, "int32[] 0", "float[] 8");
