@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "gradient/gradient_internal.h"
+#include "gradient/frame_scope.h"
 #include "gradient/graph_gradients.h"
 #include "graph/node_builder.h"
 
@@ -62,8 +62,10 @@ bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const N
   TRY(choose_scope(graph, chosen.scope, &chosen.scope, status));
   TRY(gradient_library_init(&library, graph_library(graph), status));
   library.source = chosen.scope;
-  bool ok = gradient_site_init(&site, graph, status) &&
-            gradients_add(&library, &site, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
+  FrameScope scope;
+  bool ok = gradient_site_init(&site, graph, status) && frame_scope_init(&scope, &site, ys, num_ys);
+  site.scope = ok && scope.depth > 0 ? &scope : NULL;
+  ok = ok && gradients_add(&library, &site, ys, num_ys, xs, num_xs, dys, &chosen, dxs, status);
   gradient_site_clear(&site);
   gradient_library_clear(&library, ok);
   return ok;

@@ -66,6 +66,38 @@ static bool new_unit(Gradients *g, const Node *exit) {
   return true;
 }
 
+/* The x that has an effect on the node. */
+static const Node *find_x(const Gradients *g, Node *node) {
+  uint8_t *seen = arena_calloc(g->arena, g->walk.num_ids, 1);
+  Node **queue = arena_calloc(g->arena, g->walk.num_ids, sizeof *queue);
+  int64_t head = 0, tail = 0;
+  if (!seen || !queue) return NULL;
+  seen[node->id] = 1;
+  queue[tail++] = node;
+  while (head < tail) {
+    const Node *at = queue[head++];
+    if (g->first_x[at->id] > 0) return at;
+    for (int i = 0; i < at->num_inputs; i++) {
+      const Edge *edge = gradients_edge(g, at, i);
+      if (!edge || seen[edge->src->id]) continue;
+      seen[edge->src->id] = 1;
+      queue[tail++] = edge->src;
+    }
+  }
+  return NULL;
+}
+
+static bool is_initial_value(const Gradients *g, Node *node) {
+  const Node *x = find_x(g, node);
+  if (!x) return oom(g);
+  return status_invalid(
+      g->status,
+      "Cannot compute gradient inside while loop with respect to op '%s'. We do not support "
+      "taking the gradient wrt or through the initial value of a loop variable. Gradients can "
+      "be computed through loop invariants or wrt the input parameters to the loop body.",
+      x->name);
+}
+
 bool frame_gradient_enter(Gradients *g, Node *node) {
   const Node *split = node_is_exit(node) ? input_node(node, 0) : NULL;
   const Node *condition = split ? input_node(split, 1) : NULL;
@@ -74,6 +106,8 @@ bool frame_gradient_enter(Gradients *g, Node *node) {
   bool of_loop = node_is_enter(node) || node_is_next_iteration(node) || node_is_loop_merge(node) ||
                  node_is_loop_switch(node);
   if (!of_loop || (g->units && g->units[node->id]) || g->stops[node->id]) return true;
+  if (g->frames && frame_scope_has(g->frames, node) && !node_is_next_iteration(node))
+    return node_is_constant_enter(node) || is_initial_value(g, node);
   return is_inside(g, node, "");
 }
 

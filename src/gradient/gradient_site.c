@@ -69,5 +69,5 @@ bool gradient_site_conditions(GradientSite *site, NodeOutput value, const Condit
   TRY(conditions_of(finder, value, extra));
   if ((*extra)->count == 0) return true;
   if (within) TRY(conditions_without(finder, *extra, within, extra));
-  return !site->pivot || conditions_without(finder, *extra, site->outside, extra);
+  return !site->outside || conditions_without(finder, *extra, site->outside, extra);
 }

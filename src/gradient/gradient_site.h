@@ -13,6 +13,8 @@ typedef struct Extension {
   struct Extension *previous;
 } Extension;
 
+typedef struct FrameScope FrameScope;
+
 typedef struct GradientSite {
   Graph *graph;
   Status *status;
@@ -24,8 +26,9 @@ typedef struct GradientSite {
   /* NULL, or a node that runs in every round of the loop whose body is differentiated: forward nodes without
    * inputs get a control edge from it, so that they run in the loop. */
   Node *pivot;
-  /* With a pivot: the conditions that what enters the loop brings from outside. */
+  /* NULL, or in a loop the conditions that what enters it brings from outside. */
   const Conditions *outside;
+  FrameScope *scope; /* NULL, or the frames around the ys (gradient/frame_scope.h) */
 } GradientSite;
 
 MUST_CHECK bool gradient_site_init(GradientSite *site, Graph *graph, Status *status);

@@ -5,6 +5,7 @@
 
 #include "gradient/backward.h"
 #include "gradient/body_work.h"
+#include "gradient/frame_scope.h"
 
 typedef struct FrameUnit FrameUnit;
 
@@ -17,14 +18,15 @@ typedef struct Gradients {
   const GradientOptions *options;
   const char *scope; /* of the options */
   Status *status;
-  Backward walk;     /* its members are the nodes between the xs and the ys */
-  Arena *arena;      /* of the walk */
-  uint8_t *derived;  /* per id: the node's outputs depend on an x through its inputs */
-  uint8_t *stops;    /* per id: its outputs are taken as constants */
-  int *first_x;      /* per id: 1 + an x that is an output of this node */
-  int *next_x;       /* per x: 1 + another one of the same node */
-  FrameUnit **units; /* NULL, or per id of LoopConds and Enters: the loop */
-  bool conditional;  /* a member is a Switch or Merge outside of loops */
+  Backward walk;      /* its members are the nodes between the xs and the ys */
+  Arena *arena;       /* of the walk */
+  uint8_t *derived;   /* per id: the node's outputs depend on an x through its inputs */
+  uint8_t *stops;     /* per id: its outputs are taken as constants */
+  int *first_x;       /* per id: 1 + an x that is an output of this node */
+  int *next_x;        /* per x: 1 + another one of the same node */
+  FrameUnit **units;  /* NULL, or per id of LoopConds and Enters: the loop */
+  FrameScope *frames; /* NULL: the ys are outside of all loops, or in a body that is differentiated */
+  bool conditional;   /* a member is a Switch or Merge outside of loops */
 } Gradients;
 
 /* Whether the node was there when the call began and an x has an effect on it. */
@@ -57,6 +59,7 @@ MUST_CHECK bool switch_gradient_of_merge(Gradients *g, Node *node);
 
 /* A loop is passed as a whole. The walk goes from its Exits to its LoopCond, which stands for it, and from
  * there to its Enters. */
+/* Inside of the frames of the scope, a gradient leads through what is the same in all rounds alone. */
 MUST_CHECK bool frame_gradient_enter(Gradients *g, Node *node);
 int frame_gradient_num_sources(const Gradients *g, const Node *node);
 Node *frame_gradient_source(const Gradients *g, const Node *node, int i);

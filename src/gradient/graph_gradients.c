@@ -26,6 +26,11 @@ bool gradients_is_marked(const Gradients *g, const Node *node, int index) {
   return g->derived[node->id] || (g->first_x[node->id] > 0 && is_x(g, node, index));
 }
 
+/* Another round is not part of the gradient of values in a round. */
+static bool ends_round(const Gradients *g, const Node *node) {
+  return g->frames && node_is_next_iteration(node) && frame_scope_has(g->frames, node);
+}
+
 static bool mark_derived(Gradients *g) {
   int64_t tail = 0;
   /* The walk starts at the x nodes, which need not be derived: each node enters the queue at most twice. */
@@ -44,7 +49,9 @@ static bool mark_derived(Gradients *g) {
     Node *node = queue[head];
     for (int64_t k = 0; k < node->num_out_edges; k++) {
       const Edge *edge = node->out_edges[k];
-      if (edge_is_control(edge) || g->derived[edge->dst->id] || g->stops[edge->dst->id]) continue;
+      if (edge_is_control(edge) || g->derived[edge->dst->id] || g->stops[edge->dst->id] ||
+          ends_round(g, node))
+        continue;
       if (!gradients_is_marked(g, node, edge->src_output) || array_gradient_is_handle(edge) ||
           gradient_is_none(g->library, edge->dst->op, edge->dst->def))
         continue;
@@ -289,6 +296,7 @@ static bool pass(void *self, Node *node) {
   Gradients *g = self;
   int64_t before = graph_num_node_ids(g->graph);
   bool derived = g->derived[node->id], ok;
+  if (g->frames) frame_scope_stand(g->frames, node);
   if (is_of_frame(node)) ok = frame_gradient_pass(g, node);
   else if (derived && node_is_switch(node)) ok = switch_gradient_of_switch(g, node);
   else if (derived && node_is_merge(node)) ok = switch_gradient_of_merge(g, node);
@@ -335,7 +343,11 @@ static void end(Gradients *g) {
 static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const NodeOutput *dys,
                           NodeOutput *dxs) {
   bool all;
+  BodyWork work;
+  int64_t first = graph_num_node_ids(g->graph);
   TRY(begin(g));
+  gradients_work(g, g->scope, &work);
+  if (g->frames) TRY(frame_scope_begin(g->frames, &work, ys, num_ys));
   TRY(mark_derived(g));
   TRY(mark_between(g, ys, num_ys));
   TRY(seed(g, ys, num_ys, dys));
@@ -347,7 +359,7 @@ static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const 
     dxs[i] = (NodeOutput){NULL, 0};
     if (backward_is_member(&g->walk, g->xs[i].node)) TRY(backward_sum(&g->walk, g->xs[i], &dxs[i]));
   }
-  return true;
+  return !g->frames || frame_scope_close(g->frames, &work, first);
 }
 
 bool gradients_add(GradientLibrary *library, GradientSite *site, const NodeOutput *ys, int num_ys,
@@ -360,7 +372,8 @@ bool gradients_add(GradientLibrary *library, GradientSite *site, const NodeOutpu
                  .num_xs = num_xs,
                  .options = options,
                  .scope = options->scope,
-                 .status = status};
+                 .status = status,
+                 .frames = library->depth == 0 ? site->scope : NULL};
   int64_t ids = graph_num_node_ids(site->graph);
   const Extension *last = site->extensions;
   bool ok = differentiate(&g, ys, num_ys, dys, dxs);

@@ -17,7 +17,10 @@
  *
  * A loop of Enter, Merge, Switch, NextIteration and Exit keeps intermediates in the same way: it gets
  * variables that count its rounds and hold the lists. Its nodes stay as they are. A gradient of a Merge goes
- * to the input that is alive, and that of a Switch is zero where the other side was chosen.
+ * to the input that is alive, and that of a Switch is zero where the other side was chosen. When the ys are
+ * values in a round of such a loop, their gradients are values of the same round: with respect to others of
+ * that round, or to what is the same in all rounds, as TensorFlow's Python gives them in the body of a loop.
+ * The nodes read what is around the loop through constant Enters.
  *
  * A call of a function (PartitionedCall, StatefulPartitionedCall, or a node whose op is the function)
  * keeps intermediates in the same way when its body has state (random numbers, variables). Otherwise the
@@ -48,8 +51,10 @@ typedef struct GradientOptions {
  *
  * The time is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; there
  * is no recursion over the graph. On error the graph has the same nodes and functions as before (removed
- * ids are not used again). INVALID_ARGUMENT for values inside of a loop of a frame, and for one whose nodes
- * are not connected as a loop; UNIMPLEMENTED when it is not clear which input of a Merge is alive. */
+ * ids are not used again). INVALID_ARGUMENT for an x in the rounds of a loop that the ys are not in, for a
+ * path from one round to the next or from the value that a variable of a loop begins with into a round, and
+ * for a loop whose nodes are not connected as one; UNIMPLEMENTED when it is not clear which input of a Merge
+ * is alive. */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,
                                     int num_xs, const NodeOutput *dys, const GradientOptions *options,
                                     NodeOutput *dxs, Status *status);

@@ -45,6 +45,13 @@ bool node_is_loop_switch(const Node *node) {
   return predicate && node_is_loop_cond(predicate);
 }
 
+bool node_is_constant_enter(const Node *node) {
+  bool constant;
+  Status ignored;
+  status_init(&ignored);
+  return node_is_enter(node) && node_attr_bool(node->def, "is_constant", &constant, &ignored) && constant;
+}
+
 /* --- variables --- */
 
 static bool read_variable(Finder *f, Node *split, FrameVariable *variable) {

@@ -39,6 +39,8 @@ typedef struct FrameLoop {
  * inputs, a Switch whose predicate is a LoopCond. */
 bool node_is_loop_merge(const Node *node);
 bool node_is_loop_switch(const Node *node);
+/* Whether the node is an Enter whose value is the same in every round. */
+bool node_is_constant_enter(const Node *node);
 
 /* The loop that an Exit leaves, in `arena`. The time is linear in the nodes of the loop. INVALID_ARGUMENT,
  * with the names of nodes, when the nodes around the Exit do not make a loop as above. */

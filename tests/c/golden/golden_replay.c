@@ -161,6 +161,23 @@ bool replay_import(Replay *replay) {
   return replay->golden->import_code ? check_import_failure(replay) : check_ok(replay);
 }
 
+/* The gradient of a round goes to a node of the round. */
+static bool connect_readers(Replay *replay) {
+  const Tfcore__GoldenGradients *gradients = replay->golden->gradients;
+  Status status;
+  status_init(&status);
+  for (size_t i = 0; i < gradients->n_readers; i++) {
+    TF_Output reader;
+    NodeOutput dx = to_node_output(replay->dx[i]);
+    if (!find_output(replay, gradients->readers[i], &reader) ||
+        !CHECK_OK(graph_update_edge(replay->graph->graph, dx.node, dx.index, operation_node(reader.oper), 0,
+                                    &status),
+                  &status))
+      return false;
+  }
+  return true;
+}
+
 bool replay_add_gradients(Replay *replay) {
   const Tfcore__GoldenGradients *gradients = replay->golden->gradients;
   TF_Output ys[REPLAY_MOST_VALUES], xs[REPLAY_MOST_VALUES], grad_ys[REPLAY_MOST_VALUES];
@@ -182,7 +199,7 @@ bool replay_add_gradients(Replay *replay) {
     snprintf(name, sizeof name, "dx%zu", i);
     replay->dx[i] = unary(&f, "Identity", name, replay->dx[i]);
   }
-  return true;
+  return connect_readers(replay);
 }
 
 bool replay_add_training(Replay *replay) {
