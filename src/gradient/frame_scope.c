@@ -90,7 +90,8 @@ static bool find_scope(FrameScope *s, const NodeOutput *ys, int num_ys) {
     const Frame *frame = s->frame_of[ys[i].node->id];
     if (!is_around(last, frame) && !is_around(frame, last))
       return status_invalid(s->site->status,
-                            "Cannot compute the gradient of values in the rounds of different while loops: '%s' "
+                            "Cannot compute the gradient of values in the rounds of different while loops: "
+                            "'%s' "
                             "and '%s'",
                             in_last->name, ys[i].node->name);
     last = deeper(last, frame);
@@ -196,7 +197,8 @@ static bool enter(BodyWork *work, const Frame *frame, NodeOutput value, NodeOutp
 }
 
 /* From the frame `from` into `to`, which is inside of it. */
-static bool enter_all(BodyWork *work, const Frame *from, const Frame *to, NodeOutput value, NodeOutput *inside) {
+static bool enter_all(BodyWork *work, const Frame *from, const Frame *to, NodeOutput value,
+                      NodeOutput *inside) {
   const Frame **path = arena_calloc(work->arena, to->depth, sizeof *path);
   int count = 0;
   if (!path) return status_oom(work->status, "gradients");

@@ -3,6 +3,7 @@
 #include "graph/node_class.h"
 #include "op/node_def.h"
 #include "runtime/program_compiler.h"
+#include "runtime/root_rounds.h"
 
 /* The nodes of a loop that its first and last instructions handle, chained by id; 0 ends a chain. */
 typedef struct LoopNodes {
@@ -152,6 +153,21 @@ static bool compile_move(Compiler *c, Opcode code, const Node *node, Status *sta
   return set_transfer(c, node_input_edge(node, 0), c->places[node->id], &at->transfers[0], status);
 }
 
+/* Outside of loops a NextIteration begins another round of what its value alone leads to. */
+static bool compile_next_iteration(Compiler *c, const Node *node, Status *status) {
+  const FunctionBody *body = c->program->body;
+  Instruction *at;
+  int result;
+  TRY(compile_move(c, DO_MOVE, node, status));
+  if (c->schedule.loops.loop_of[node->id] != 0) return true;
+  TRY(root_round_result(body, node, c->scratch, &result, status));
+  if (result < 0) return true;
+  TRY(add(c, DO_ONCE, body->ret_nodes[result], guards_of(c, node)->gives, 0, &at, status));
+  at->gives = schedule_edge_guard(&c->schedule, node_input_edge(body->ret_nodes[result], 0));
+  at->num_gives = result;
+  return true;
+}
+
 static bool compile_trigger(Compiler *c, const Node *node, Status *status) {
   Instruction *at;
   TRY(add(c, DO_ARRIVED, node, GUARD_ALWAYS, 0, &at, status));
@@ -290,7 +306,7 @@ bool flow_compile_item(Compiler *c, const ScheduleItem *item, Status *status) {
     case NODE_SWITCH: return compile_switch(c, node, status);
     case NODE_MERGE: return compile_merge(c, node, status);
     case NODE_EXIT: return compile_move(c, DO_EXIT, node, status);
-    case NODE_NEXT_ITERATION:
+    case NODE_NEXT_ITERATION: return compile_next_iteration(c, node, status);
     case NODE_LOOP_COND: return compile_move(c, DO_MOVE, node, status);
     case NODE_CONTROL_TRIGGER: return compile_trigger(c, node, status);
     default: return true; /* an Enter: the loop's first instruction handles it */

@@ -92,14 +92,17 @@ static void combine(const ProgramRun *run, const Instruction *at) {
 
 /* --- loops --- */
 
+static bool set_again(const Instruction *at, Status *status) {
+  status_set(status, CODE_INTERNAL, "Retval[%d] has already been set.", at->num_gives);
+  return node_attach(at->name, status);
+}
+
 static bool move_if_holds(const ProgramRun *run, const Instruction *at, Status *status) {
   if (!holds(run, at->guard)) {
     if (at->code == DO_MOVE) run->guards[at->gives] = run->guards[at->guard];
     return true;
   }
-  if (at->code == DO_RESULT && holds(run, at->gives))
-    return status_set(status, CODE_INTERNAL, "Retval[%d] has already been set.", at->num_gives) ||
-           node_attach(at->name, status);
+  if (at->code == DO_RESULT && holds(run, at->gives)) return set_again(at, status);
   if (at->gives != NO_GUARD) run->guards[at->gives] = GUARD_HOLDS;
   return transfer(run, at, &at->transfers[0], status);
 }
@@ -172,6 +175,7 @@ RunState program_do(ProgramRun *run, const Instruction *at, Step *step, Status *
     case DO_MOVE:
     case DO_EXIT:
     case DO_RESULT: ok = move_if_holds(run, at, status); break;
+    case DO_ONCE: ok = !holds(run, at->guard) || !holds(run, at->gives) || set_again(at, status); break;
     case DO_SWITCH: ok = do_switch(run, at, status); break;
     case DO_ROUTE: ok = route(run, at, status); break;
     case DO_MERGE: ok = merge(run, at, status); break;

@@ -48,6 +48,7 @@ typedef enum Opcode {
   DO_MOVE,    /* transfer 0 if `guard` holds; `gives` gets the state of `guard`: NextIteration */
   DO_EXIT,    /* the same, but `gives` (unless NO_GUARD) holds once `guard` has held */
   DO_RESULT,  /* the same, but it is an error when `guard` holds twice: a result of a loop */
+  DO_ONCE,    /* it is an error when `guard` and `gives` hold: result `num_gives` would be set again */
   DO_SWITCH,  /* transfer 0 has the predicate, which selects one of `num_gives` guards, starting at `gives` */
   DO_ROUTE,   /* transfer i if guard `gives` + i holds: the data of a Switch */
   DO_MERGE,   /* transfer i for the first i with guards[i] true; `index` receives i */

@@ -14,7 +14,7 @@ def cases(golden):
     record(golden, [_switch, _merge, _merge_of_three, _dead_merge, _merge_waits, _trigger, _constant_enter, _plain_enter, _nested_constant, _dead_enter,
                     _one_exit_of_two, _reference_switch, _reference_merge, _reference_select, _reference_loop, _numbered_switch, _same_frame_name, _dead_control, _abort,
                     _parallel_zero, _merge_of_switches])
-    record(golden, [_no_frame_name, _different_frames, _exit_alone, _next_alone, _two_conditions, _inputs_of_two_frames, _vector_condition])
+    record(golden, [_no_frame_name, _different_frames, _exit_alone, _next_alone, _next_of_merge, _next_beside_merge, _dead_next, _two_conditions, _inputs_of_two_frames, _vector_condition])
 
 
 def _p():
@@ -306,6 +306,42 @@ def _next_alone(case, random):
     merge.op._update_input(1, raw.NextIteration(data=stop * 2))
     y = go + 1
     fails(case, y, {x: X})
+
+
+def _merged_with_next(x, following=lambda m: m):
+    """A Merge of x and a NextIteration of what follows from the Merge, or from x."""
+    merge, _ = raw.Merge(inputs=[x, x])
+    later = raw.NextIteration(data=following(merge))
+    merge.op._update_input(1, later)
+    return merge, later
+
+
+def _next_of_merge(case, random):
+    """a Merge outside of loops that reads its own NextIteration"""
+    x = _x()
+    merge, later = _merged_with_next(x)
+    squares = [-x, -merge * merge]
+    fails(case, merge, {x: X})
+    fails(case, later, {x: X})
+    fails(case, squares, {x: X})
+
+
+def _next_beside_merge(case, random):
+    """a Merge of a value and its NextIteration outside of loops"""
+    x = _x()
+    merge, later = _merged_with_next(x, lambda merge: x * 2)
+    y, z = -merge, x + merge
+    fails(case, y, {x: X})
+    gives(case, [later, z], {x: X})
+
+
+def _dead_next(case, random):
+    """a Merge outside of loops whose NextIteration is dead"""
+    x, p = _x(), _p()
+    merge, later = _merged_with_next(x, lambda merge: raw.Switch(data=merge, pred=p)[1])
+    y = -merge
+    gives(case, y, {x: X, p: np.bool_(False)})
+    fails(case, y, {x: X, p: np.bool_(True)})
 
 
 def _two_conditions(case, random):
