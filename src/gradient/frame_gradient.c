@@ -11,6 +11,7 @@
 #include "gradient/frame_extend.h"
 #include "gradient/gradients.h"
 #include "gradient/loop_backward.h"
+#include "gradient/stack_gradient.h"
 #include "graph/node_class.h"
 
 struct FrameUnit {
@@ -137,6 +138,8 @@ static bool check_outside(const FrameGradient *f) {
   for (int64_t i = 0; i < loop->num_inner; i++) {
     const Node *node = loop->inner[i];
     if (node->id >= g->walk.num_ids) continue;
+    if (g->derived[node->id] && stack_gradient_is_pop(node))
+      return gradient_not_defined(node->def, g->status);
     if (g->first_x[node->id] > 0 || backward_is_member(&g->walk, node))
       return is_inside(g, node, loop->frame_name);
   }

@@ -67,6 +67,8 @@ MUST_CHECK bool gradient_look_up(GradientLibrary *library, const GradientQuery *
                                  Status *status);
 /* True when no gradient flows through nodes of this op by definition. Does not search for gradients. */
 bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDef *node);
+/* NOT_FOUND "No gradient defined for op: X", with the name of the node. */
+bool gradient_not_defined(const NodeDef *node, Status *status);
 /* Whether the library has a function or a GradientDef for the node's callee. */
 bool gradient_is_given(const GradientLibrary *library, const NodeDef *node);
 

@@ -8,6 +8,7 @@
 #include "function/function_splice.h"
 #include "gradient/array_gradient.h"
 #include "gradient/gradients.h"
+#include "gradient/stack_gradient.h"
 #include "graph/node_class.h"
 
 static bool oom(Gradients *g) { return status_oom(g->status, "gradients"); }
@@ -31,11 +32,22 @@ static bool ends_round(const Gradients *g, const Node *node) {
   return g->frames && node_is_next_iteration(node) && frame_scope_has(g->frames, node);
 }
 
-static bool mark_derived(Gradients *g) {
-  int64_t tail = 0;
-  /* The walk starts at the x nodes, which need not be derived: each node enters the queue at most twice. */
-  Node **queue = mem_calloc(2 * g->walk.num_ids, sizeof *queue);
-  if (!queue) return oom(g);
+typedef struct Marking {
+  Gradients *g;
+  uint8_t *on_stacks; /* per id */
+  Node **queue;
+  int64_t tail;
+} Marking;
+
+static void derive(void *argument, Node *node) {
+  Marking *m = argument;
+  if (m->g->derived[node->id] || m->g->stops[node->id]) return;
+  m->g->derived[node->id] = 1;
+  m->queue[m->tail++] = node;
+}
+
+static void begin_marking(Marking *m) {
+  Gradients *g = m->g;
   for (int i = 0; i < g->options->num_stops; i++) g->stops[g->options->stops[i].node->id] = 1;
   for (int i = 0; i < g->num_xs; i++) {
     Node *node = g->xs[i].node;
@@ -43,24 +55,34 @@ static bool mark_derived(Gradients *g) {
     g->first_x[node->id] = i + 1;
   }
   for (int i = 0; i < g->num_xs; i++) {
-    if (g->next_x[i] == 0) queue[tail++] = g->xs[i].node;
+    if (g->next_x[i] == 0) m->queue[m->tail++] = g->xs[i].node;
   }
-  for (int64_t head = 0; head < tail; head++) {
-    Node *node = queue[head];
-    for (int64_t k = 0; k < node->num_out_edges; k++) {
-      const Edge *edge = node->out_edges[k];
-      if (edge_is_control(edge) || g->derived[edge->dst->id] || g->stops[edge->dst->id] ||
-          ends_round(g, node))
-        continue;
-      if (!gradients_is_marked(g, node, edge->src_output) || array_gradient_is_handle(edge) ||
-          gradient_is_none(g->library, edge->dst->op, edge->dst->def))
-        continue;
-      g->derived[edge->dst->id] = 1;
-      queue[tail++] = edge->dst;
-    }
+}
+
+static bool mark_readers(Marking *m, const Node *node) {
+  const Gradients *g = m->g;
+  if (ends_round(g, node)) return true;
+  if (stack_gradient_is_push(node) && g->derived[node->id])
+    TRY(stack_gradient_find_pops((Node *)node, m->on_stacks, derive, m, g->status));
+  for (int64_t k = 0; k < node->num_out_edges; k++) {
+    const Edge *edge = node->out_edges[k];
+    if (!edge_is_control(edge) && gradients_is_marked(g, node, edge->src_output) &&
+        !array_gradient_is_handle(edge) && !gradient_is_none(g->library, edge->dst->op, edge->dst->def))
+      derive(m, edge->dst);
   }
-  mem_free(queue);
   return true;
+}
+
+static bool mark_derived(Gradients *g) {
+  /* The walk starts at the x nodes, which need not be derived: each node enters the queue at most twice. */
+  Marking m = {.g = g, .on_stacks = mem_calloc(g->walk.num_ids, 1)};
+  m.queue = mem_calloc(2 * g->walk.num_ids, sizeof *m.queue);
+  bool ok = (m.on_stacks && m.queue) || oom(g);
+  if (ok) begin_marking(&m);
+  for (int64_t head = 0; ok && head < m.tail; head++) ok = mark_readers(&m, m.queue[head]);
+  mem_free(m.on_stacks);
+  mem_free(m.queue);
+  return ok;
 }
 
 /* Inputs that a node gained later come from new nodes. */
@@ -346,10 +368,10 @@ static bool differentiate(Gradients *g, const NodeOutput *ys, int num_ys, const 
   BodyWork work;
   int64_t first = graph_num_node_ids(g->graph);
   TRY(begin(g));
-  gradients_work(g, g->scope, &work);
-  if (g->frames) TRY(frame_scope_begin(g->frames, &work, ys, num_ys));
   TRY(mark_derived(g));
   TRY(mark_between(g, ys, num_ys));
+  gradients_work(g, g->scope, &work);
+  if (g->frames) TRY(frame_scope_begin(g->frames, &work, ys, num_ys));
   TRY(seed(g, ys, num_ys, dys));
   TRY(backward_run(&g->walk, &all));
   if (!all)

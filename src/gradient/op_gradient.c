@@ -85,7 +85,7 @@ bool gradient_is_none(const GradientLibrary *library, const Op *op, const NodeDe
   return op->registration && op->registration->gradient == NO_GRADIENT;
 }
 
-static bool no_gradient_defined(const NodeDef *node, Status *status) {
+bool gradient_not_defined(const NodeDef *node, Status *status) {
   status_set(status, CODE_NOT_FOUND,
              "No gradient defined for op: %s. Register one, give it to the graph as a GradientDef, or end "
              "the flow in front of it "
@@ -118,7 +118,7 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
   const NodeDef *node = query->node;
   const OpRegistration *registration = query->op->registration;
   if (!registration || registration->gradient == FUNCTIONAL_GRADIENT)
-    return no_gradient_defined(node, status);
+    return gradient_not_defined(node, status);
   if (registration->gradient == NO_GRADIENT) return true;
   FunctionDef *parsed = NULL;
   StrBuf text = {0};
@@ -131,7 +131,7 @@ static bool registered_gradient(GradientLibrary *library, const GradientQuery *q
     if (ok && text.length > 0)
       ok = parse_gradient(library, query, (Str){strbuf_text(&text), (size_t)text.length}, &parsed, status);
   } else {
-    ok = no_gradient_defined(node, status);
+    ok = gradient_not_defined(node, status);
   }
   strbuf_free(&text);
   *function = parsed;
@@ -213,7 +213,7 @@ static bool second_gradient(GradientLibrary *library, const NodeDef *node, Gradi
   GradientEntry *gradient;
   FunctionDef *second;
   const bool *no_flow;
-  if (!library->functions) return no_gradient_defined(node, status);
+  if (!library->functions) return gradient_not_defined(node, status);
   TRY(differentiated(library, node, &first, &op, status));
   TRY(gradient_look_up(library, &(GradientQuery){.op = op, .node = first}, &gradient, status));
   if (!gradient->function) return status_invalid(status, "No gradient is defined for %s", first->op);

@@ -158,6 +158,8 @@ static bool close_shape(InferenceContext *c, Status *status) {
 
 /* --- ops --- */
 
+/* TensorFlow has no gradients of StackPushV2 and StackPopV2; those of the older ops are zero there. */
+
 #define STACK_STATE .state_size = sizeof(StackState), .construct = stack_construct
 
 const OpRegistration kOpStackV2 = {
@@ -179,7 +181,6 @@ const OpRegistration kOpStackPushV2 = {
     .attrs = {"T: type", "swap_memory: bool = false"},
     .is_stateful = true,
     .shape = push_shape,
-    .gradient = NO_GRADIENT,
     .kernels = {{DT_INVALID, stack_push}},
 };
 
@@ -190,7 +191,6 @@ const OpRegistration kOpStackPopV2 = {
     .attrs = {"elem_type: type"},
     .is_stateful = true,
     .shape = shape_unknown_outputs,
-    .gradient = NO_GRADIENT,
     .kernels = {{DT_INVALID, stack_pop}},
 };
 

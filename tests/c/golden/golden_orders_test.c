@@ -169,3 +169,54 @@ TEST(higher_derivatives_through_arrays_are_those_of_lower_ones) { check_file("ar
 TEST(derivatives_of_loops_that_compute_gradients_are_those_of_their_results) {
   check_file("round_gradients");
 }
+
+static const Tfcore__GoldenCase *case_named(const Tfcore__GoldenFile *file, const char *name) {
+  for (size_t i = 0; i < file->n_cases; i++) {
+    if (strcmp(file->cases[i]->name, name) == 0) return file->cases[i];
+  }
+  harness_fail(__FILE__, __LINE__, "no case \"%s\"", name);
+  return NULL;
+}
+
+/* Adds the gradient of the second value that the case fetches, which is a gradient. */
+static bool begin_again(Orders *o, const Tfcore__GoldenFile *file, const char *name, const char *x) {
+  const Tfcore__GoldenCase *golden = case_named(file, name);
+  GradientStops none = {NULL, 0};
+  if (!golden || !replay_begin(&o->replay, golden, false) || !replay_import(&o->replay)) return false;
+  o->step = golden->steps[0];
+  o->xs[0] = named(o, x);
+  o->dx[1][0] = named(o, o->step->fetches[1]->name);
+  add_gradients_to(o->replay.graph, NULL, o->dx[1], 1, o->xs, 1, NULL, &none, o->dx[2], o->replay.status);
+  return true;
+}
+
+/* A loop that pops the values of TensorFlow's forward loop; they depend on x. */
+TEST(gradients_through_stacks_are_refused) {
+  Tfcore__GoldenFile *file = golden_file_read("v1_gradients", NULL);
+  Orders o = {0};
+  if (file && begin_again(&o, file, "the gradient of a power", "x"))
+    CHECK_TF_ERROR(o.replay.status, TF_NOT_FOUND, "No gradient defined for op: StackPopV2");
+  replay_end(&o.replay);
+  if (file) tfcore__golden_file__free_unpacked(file, NULL);
+}
+
+/* dx is linear in dy, and each of its elements depends on one of dy. */
+TEST(gradients_of_imported_gradients_flow_beside_their_stacks) {
+  Tfcore__GoldenFile *file = golden_file_read("v1_gradients", NULL);
+  Orders o = {0};
+  if (file && begin_again(&o, file, "the gradient of a loop with a given gradient of its result", "dy") &&
+      is_ok(&o) && replay_open(&o.replay) && read_feeds(&o)) {
+    TF_Tensor *dx = fetch_value(&o, o.dx[1][0]), *again = fetch_value(&o, o.dx[2][0]);
+    int dy = 0;
+    while (dy < o.num_feeds - 1 && o.feeds[dy].oper != o.xs[0].oper) dy++;
+    for (int i = 0; dx && again && i < 3; i++) {
+      float want = tensor_f32(&dx->tensor)[i] / tensor_f32(&o.values[dy]->tensor)[i];
+      CHECK_NEAR(tensor_f32(&again->tensor)[i], want, 1e-5 * fabsf(want));
+    }
+    TF_DeleteTensor(dx);
+    TF_DeleteTensor(again);
+  }
+  for (int i = 0; i < o.num_feeds; i++) TF_DeleteTensor(o.values[i]);
+  replay_end(&o.replay);
+  if (file) tfcore__golden_file__free_unpacked(file, NULL);
+}
