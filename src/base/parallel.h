@@ -57,10 +57,8 @@ static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t
   }
 }
 
-/* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. */
-static inline void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body,
-                                 void *arg) {
-  parallel_for(parallel, count, parallel_grain(work), body, arg);
-}
+/* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. Inside a kernel
+ * it ends early when the step does: see base/work_stop.h. */
+void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stddef.h>
 
 #include "base/clock.h"
+#include "base/parallel.h"
 
 static _Thread_local WorkStop *thread_stop;
 
@@ -32,18 +33,22 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
   piece->body(piece->arg, piece->first + begin, piece->first + end);
 }
 
-void parallel_work_until_stopped(const Parallel *parallel, int64_t count, double work, ParallelBody *body,
-                                 void *arg) {
-  enum { GRAINS = 40 }; /* of about 50 microseconds each */
-  int64_t grain = parallel_grain(work), most = INT64_MAX / GRAINS / parallel_threads(parallel);
-  int64_t size = grain > most ? count : grain * GRAINS * parallel_threads(parallel);
-  if (!thread_stop || size >= count) {
-    parallel_work(parallel, count, work, body, arg);
+void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
+  enum { GRAINS = 100 }; /* of about 50 microseconds each */
+  int64_t grain = parallel_grain(work);
+  if (!thread_stop) {
+    parallel_for(parallel, count, grain, body, arg);
     return;
   }
+  int64_t most = INT64_MAX / GRAINS / parallel_threads(parallel);
+  int64_t size = grain > most ? count : grain * GRAINS * parallel_threads(parallel);
   Piece piece = {body, arg, 0};
+  if (size >= count) {
+    if (!thread_stop->stopped) parallel_for(parallel, count, grain, body, arg);
+    return;
+  }
   for (; piece.first < count && !work_is_stopped(); piece.first += size) {
     int64_t left = count - piece.first;
-    parallel_work(parallel, left < size ? left : size, work, run_piece, &piece);
+    parallel_for(parallel, left < size ? left : size, grain, run_piece, &piece);
   }
 }

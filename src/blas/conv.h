@@ -20,6 +20,7 @@
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_
 
+#include "base/parallel.h"
 #include "base/work_stop.h"
 #include "blas/window.h"
 

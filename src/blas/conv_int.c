@@ -78,8 +78,8 @@ static void run(ConvProduct product, const Conv *conv, const void *a, const void
   bool forward = product == CONV_FORWARD;
   const WindowAxis *rows = &conv->axis[WINDOW_ROWS], *columns = &conv->axis[WINDOW_COLUMNS];
   double work = (double)conv_depth(conv) * (double)conv->out_channels * (double)columns->out;
-  parallel_work_until_stopped(parallel, conv->batch * (forward ? rows->out : rows->in), work,
-                              forward ? forward_rows : backward_rows, &job);
+  parallel_work(parallel, conv->batch * (forward ? rows->out : rows->in), work,
+                forward ? forward_rows : backward_rows, &job);
 }
 
 const ConvType conv_i32 = {.workspace = no_workspace, .run = run};

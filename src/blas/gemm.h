@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/parallel.h"
 #include "base/work_stop.h"
 
 typedef enum GemmActivation { GEMM_NONE, GEMM_RELU /* max(x, 0); keeps NaN */ } GemmActivation;

@@ -107,6 +107,8 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
    * validation. */
   TRY(node_def_validate_attrs(kernel->node, kernel->op->def, status));
   kernel->input_types = input_types;
+  for (int i = 0; i < kernel->num_inputs; i++)
+    kernel->changes_state |= input_types[i] == DT_RESOURCE || dtype_is_ref((int)input_types[i]);
   kernel->output_types = output_types;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
@@ -191,8 +193,10 @@ static void set_context(const OpKernel *kernel, KernelContext *context) {
 
 bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
   if (context->state != kernel->state) set_context(kernel, context); /* every kernel has its own state */
-  if (kernel->compute(context, status) && (!has_outputs(context) || check_outputs(kernel, context, status)))
-    return true;
+  WorkStop *stop = kernel->changes_state ? work_stop_set(NULL) : NULL;
+  bool ok = kernel->compute(context, status);
+  if (kernel->changes_state) work_stop_set(stop);
+  if (ok && (!has_outputs(context) || check_outputs(kernel, context, status))) return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
   if (context->step && context->step->ended) return false;
   return node_attach_level(kernel->node->name, status);

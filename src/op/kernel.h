@@ -67,7 +67,7 @@ typedef struct KernelContext {
   const FunctionCaller *functions; /* as in KernelConstruction */
   Step *step;               /* the current step; NULL outside of steps, where no functions are called */
   PausedKernel *paused;     /* NULL at first; see PausedKernel */
-  DeviceTransfer *transfer; /* for _Send and _Recv; NULL in a function that was not inlined */
+  DeviceTransfer *transfer; /* for _Send and _Recv; NULL outside of steps */
   const char *node_name;    /* the caller adds it to error messages */
   const char *op_name;
 } KernelContext;
@@ -116,6 +116,7 @@ typedef struct OpKernel {
   const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
+  bool changes_state; /* it may change a variable or another resource: its loops never end early */
   Arena *arena;
 } OpKernel;
 

@@ -1,6 +1,6 @@
 /* The exchange of values between the devices of a step: _Send leaves a value under a key, and _Recv takes it.
- * The run of each part gives its kernels a DeviceTransfer (KernelContext.transfer); keys are those of
- * device/rendezvous_key.h.
+ * The step has it (Step.rendezvous), and the run of each part and function gives its kernels a DeviceTransfer
+ * (KernelContext.transfer). Keys are those of device/rendezvous_key.h.
  *
  * A _Recv whose value was not sent yet does not wait inside its kernel. It leaves a PausedKernel in its
  * context, like a call whose step pauses (op/kernel.h): the run of its part is RUN_WAITING, and _Recv is

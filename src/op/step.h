@@ -25,7 +25,8 @@ typedef enum RunState {
   RUN_DONE
 } RunState;
 
-typedef struct StepTrace StepTrace; /* runtime/step_trace.h */
+typedef struct StepTrace StepTrace;   /* runtime/step_trace.h */
+typedef struct Rendezvous Rendezvous; /* op/rendezvous.h */
 
 typedef struct Step {
   int64_t id;                  /* unique in the process, at least 1 */
@@ -36,6 +37,10 @@ typedef struct Step {
   StepTrace *trace;            /* records the step; NULL: nothing is recorded */
   bool blocked;                /* a paused step waits for another step or thread, and not for its slice */
   bool ended;                  /* cancelled or late: the error is the step's, and no node is added to it */
+  const char *device; /* the name of the device that runs this part of the step; NULL: the default one */
+  const Rendezvous *rendezvous; /* for _Send and _Recv, in functions too; NULL: they fail */
+  const char
+      *awaited_by; /* the name of the node at which a paused step waits for a value; NULL: it does not */
 } Step;
 
 /* The deadline is `timeout_ms` from now; 0 or less: none. `cancelled` is borrowed, and may be NULL. */

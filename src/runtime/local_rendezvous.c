@@ -185,7 +185,14 @@ void local_rendezvous_abort(LocalRendezvous *local, const Status *reason) {
   drop_items(buckets, &status);
 }
 
+static bool is_as_new(const LocalRendezvous *local) {
+  bool as_new = local->num_events == 0;
+  for (int i = 0; as_new && i < NUM_BUCKETS; i++) as_new = !local->buckets[i];
+  return as_new;
+}
+
 void local_rendezvous_restart(LocalRendezvous *local) {
+  if (is_as_new(local)) return;
   Status deleted;
   status_init(&deleted);
   status_set(&deleted, CODE_CANCELLED, "LocalRendezvous deleted");

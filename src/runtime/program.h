@@ -20,7 +20,6 @@
 
 #include "function/function_body.h"
 #include "op/kernel.h"
-#include "op/rendezvous.h"
 #include "runtime/call_sites.h"
 #include "runtime/kernel_table.h"
 
@@ -62,15 +61,9 @@ MUST_CHECK bool program_begin_call(Program *program, Tensor *args, ProgramRun **
  * references to the results. The first error ends the run. Unless RUN_WAITING is returned, the run is over:
  * its values are dropped, and the pointer is invalid. One thread at a time may advance runs of a program. */
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status);
-/* Whether the program has a _Send or _Recv: then each run needs program_connect. */
-bool program_has_transfers(const Program *program);
-/* Lets _Send and _Recv use the rendezvous. After a _Send, the run pauses while `awaited` is true, so that the
- * receiver can be advanced; NULL: it goes on. Borrowed until the run is over. */
-void program_connect(ProgramRun *run, const Rendezvous *rendezvous, const atomic_bool *awaited);
-/* For a paused run: whether it waits for a value that it receives. */
-bool program_awaits_value(const ProgramRun *run);
-/* The name of the node at which such a run has paused. */
-const char *program_awaiting_node(const ProgramRun *run);
+/* After a _Send, the run pauses while `awaited` is true, so that the receiver can be advanced. Borrowed until
+ * the run is over; NULL: it goes on. */
+void program_yield_to_receivers(ProgramRun *run, const atomic_bool *awaited);
 /* Ends a paused run. NULL is fine. */
 void program_abandon(ProgramRun *run);
 

@@ -138,7 +138,7 @@ struct ProgramRun {
   uint8_t *guards;     /* GuardState by guard */
   LoopPosition *loops; /* by loop; only in programs with transfers */
   DeviceTransfer transfer;
-  const atomic_bool *awaited; /* see program_connect */
+  const atomic_bool *awaited; /* see program_yield_to_receivers */
   bool is_traced;             /* its trace has begun */
   ProgramRun *next;           /* also links the unused runs */
 };
@@ -156,10 +156,10 @@ RunState program_run_steps(ProgramRun *run, const Instruction *instruction, Step
 /* For steps with a trace (program_trace.c). The first records the constants and arguments of a run that
  * begins, the second a kernel that `run_kernel` runs, the third the results of a run. */
 typedef bool RunKernel(const ProgramRun *run, RunStep *at, Status *status);
-void program_trace_begin(ProgramRun *run, StepTrace *trace);
+void program_trace_begin(ProgramRun *run, const Step *step);
 MUST_CHECK bool program_trace_kernel(const ProgramRun *run, RunStep *at, RunKernel *run_kernel,
                                      Status *status);
-void program_trace_results(const ProgramRun *run, StepTrace *trace);
+void program_trace_results(const ProgramRun *run, const Step *step);
 
 /* The value in the slot. */
 static inline Tensor *program_value(const ProgramRun *run, Slot slot) {

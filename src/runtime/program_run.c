@@ -182,7 +182,7 @@ static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *st
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
-  if (step->trace && !run->is_traced) program_trace_begin(run, step->trace);
+  if (step->trace && !run->is_traced) program_trace_begin(run, step);
   WorkStop *outer = work_stop_set(&step->stop);
   RunState state = run_code(run, step, status);
   work_stop_set(outer);
@@ -191,7 +191,7 @@ RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *s
   bool ok = state == RUN_DONE;
   for (int i = 0; ok && i < num_results; i++) ok = give_result(run, i, &results[i], status);
   for (int i = 0; !ok && i < num_results; i++) tensor_clear(&results[i]);
-  if (ok && step->trace) program_trace_results(run, step->trace);
+  if (ok && step->trace) program_trace_results(run, step);
   return_run(run);
   return ok ? RUN_DONE : RUN_FAILED;
 }

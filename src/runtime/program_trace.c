@@ -108,10 +108,12 @@ static const Tensor *described(const KernelContext *context, int i) {
   return reference_variable(output, "", &variable, &status) ? &variable->value : NULL;
 }
 
-static void add_kernel(StepTrace *trace, const RunStep *at, const TraceTimes *times, const MemoryUse *use) {
+static void add_kernel(const RunStep *at, const TraceTimes *times, const MemoryUse *use) {
   char text[64];
   const KernelContext *context = &at->context;
-  NodeExecStats *record = step_trace_add(trace, at->step->node, times, memory_text(use, text, sizeof text));
+  StepTrace *trace = context->step->trace;
+  NodeExecStats *record =
+      step_trace_add(context->step, at->step->node, times, memory_text(use, text, sizeof text));
   if (!record) return;
   add_memory(trace, use, record);
   int64_t temporary = use->total;
@@ -140,39 +142,40 @@ bool program_trace_kernel(const ProgramRun *run, RunStep *at, RunKernel *run_ker
   if (!ok || at->context.paused || at->context.transfer) return ok;
   const TraceTimes times = {at->started, at->started, at->started, clock_nanoseconds()};
   step_trace_lock(trace);
-  add_kernel(trace, at, &times, &use);
+  add_kernel(at, &times, &use);
   step_trace_unlock(trace);
   return true;
 }
 
 /* --- constants, arguments and results --- */
 
-static void add_value(StepTrace *trace, const Node *node, const Tensor *value, bool is_constant) {
+static void add_value(const Step *step, const Node *node, const Tensor *value, bool is_constant) {
   const TraceTimes now = moment();
-  NodeExecStats *record = step_trace_add(trace, node, &now, "");
-  OutputStats *output =
-      record && value && !tensor_is_empty(value) ? step_trace_add_output(trace, record, 0, value) : NULL;
+  NodeExecStats *record = step_trace_add(step, node, &now, "");
+  OutputStats *output = record && value && !tensor_is_empty(value)
+                            ? step_trace_add_output(step->trace, record, 0, value)
+                            : NULL;
   if (output && is_constant && record->memory_stats)
     record->memory_stats->persistent_memory_size =
         output->tensor_description->allocation_description->requested_bytes;
 }
 
-void program_trace_begin(ProgramRun *run, StepTrace *trace) {
+void program_trace_begin(ProgramRun *run, const Step *step) {
   run->is_traced = true;
   const Program *program = run->program;
   const TraceTimes now = moment();
-  step_trace_lock(trace);
-  step_trace_add(trace, NULL, &now, "");
+  step_trace_lock(step->trace);
+  step_trace_add(step, NULL, &now, "");
   for (int64_t i = 0; i < program->num_constants; i++)
-    add_value(trace, program->constant_nodes[i], &program->constants[i], true);
+    add_value(step, program->constant_nodes[i], &program->constants[i], true);
   for (int i = 0; i < program->num_args; i++)
-    add_value(trace, program->body->arg_nodes[i], program->reads_arg[i] ? &run->values[i] : NULL, false);
-  step_trace_unlock(trace);
+    add_value(step, program->body->arg_nodes[i], program->reads_arg[i] ? &run->values[i] : NULL, false);
+  step_trace_unlock(step->trace);
 }
 
-void program_trace_results(const ProgramRun *run, StepTrace *trace) {
-  step_trace_lock(trace);
+void program_trace_results(const ProgramRun *run, const Step *step) {
+  step_trace_lock(step->trace);
   for (int i = 0; i < run->program->num_results; i++)
-    add_value(trace, run->program->body->ret_nodes[i], NULL, false);
-  step_trace_unlock(trace);
+    add_value(step, run->program->body->ret_nodes[i], NULL, false);
+  step_trace_unlock(step->trace);
 }

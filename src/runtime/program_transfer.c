@@ -2,23 +2,7 @@
 #include "base/string_map.h"
 #include "runtime/program_internal.h"
 
-bool program_has_transfers(const Program *program) { return program->has_transfers; }
-
-void program_connect(ProgramRun *run, const Rendezvous *rendezvous, const atomic_bool *awaited) {
-  run->transfer = (DeviceTransfer){.rendezvous = rendezvous};
-  run->awaited = awaited;
-}
-
-static const Instruction *current(const ProgramRun *run) { return &run->program->code[run->instruction]; }
-
-bool program_awaits_value(const ProgramRun *run) {
-  return run->instruction < run->program->num_instructions && current(run)->code == DO_RECEIVE &&
-         run->position == current(run)->begin;
-}
-
-const char *program_awaiting_node(const ProgramRun *run) {
-  return run->program->steps[current(run)->begin].kernel->node->name;
-}
+void program_yield_to_receivers(ProgramRun *run, const atomic_bool *awaited) { run->awaited = awaited; }
 
 /* Every part that runs the loop computes the same number from the frames around it and their iterations. */
 void program_enter_loop(ProgramRun *run, int32_t loop) {
@@ -29,12 +13,13 @@ void program_enter_loop(ProgramRun *run, int32_t loop) {
 }
 
 /* Tells the kernel where it is. */
-static void prepare(ProgramRun *run, const Instruction *at, bool dead) {
+static void prepare(ProgramRun *run, const Instruction *at, const Step *step, bool dead) {
+  run->transfer.rendezvous = step->rendezvous;
   const LoopPosition *loop = &run->loops[at->loop];
   run->transfer.frame = loop->frame;
   run->transfer.iteration = loop->iteration;
   run->transfer.dead = dead;
-  run->steps[at->begin].context.transfer = run->transfer.rendezvous ? &run->transfer : NULL;
+  run->steps[at->begin].context.transfer = step->rendezvous ? &run->transfer : NULL;
 }
 
 /* A _Send without a value: its inputs must not be read. */
@@ -48,7 +33,7 @@ static RunState send_dead(ProgramRun *run, const Instruction *at, Status *status
 static RunState send_value(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
   GuardState guard = (GuardState)run->guards[at->guard];
   RunState state = RUN_DONE;
-  prepare(run, at, guard == GUARD_DEAD);
+  prepare(run, at, step, guard == GUARD_DEAD);
   if (guard == GUARD_DEAD) state = send_dead(run, at, status);
   if (guard == GUARD_HOLDS) state = program_run_steps(run, at, step, status);
   if (state != RUN_DONE) return state;
@@ -59,8 +44,10 @@ static RunState send_value(ProgramRun *run, const Instruction *at, Step *step, S
 static RunState receive_value(ProgramRun *run, const Instruction *at, Step *step, Status *status) {
   GuardState guard = (GuardState)run->guards[at->guard];
   RunState state = RUN_DONE;
-  if (run->position != at->end) prepare(run, at, false); /* it has not received its value yet */
+  if (run->position != at->end) prepare(run, at, step, false); /* it has not received its value yet */
   if (guard == GUARD_HOLDS) state = program_run_steps(run, at, step, status);
+  if (state == RUN_WAITING && run->position == at->begin)
+    step->awaited_by = run->program->steps[at->begin].kernel->node->name;
   if (state != RUN_DONE) return state;
   run->guards[at->gives] = (uint8_t)(run->transfer.dead ? GUARD_DEAD : guard);
   run->instruction++;

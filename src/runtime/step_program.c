@@ -21,7 +21,6 @@ struct StepProgram {
   FunctionBody *whole;   /* what the parts share values with; NULL where one device runs the step */
   Part *parts;
   int num_parts;
-  bool transfers; /* the parts send and receive */
   StepRun *unused;
 };
 
@@ -39,9 +38,9 @@ typedef struct PartRun {
 struct StepRun {
   StepProgram *program;
   PartRun *parts;
-  LocalRendezvous *rendezvous; /* NULL: nothing is sent */
-  atomic_bool awaited;         /* a part waits for a value; see DeviceTransfer */
-  StepRun *next;               /* also links the unused runs */
+  LocalRendezvous *rendezvous;
+  atomic_bool awaited; /* a part waits for a value; see DeviceTransfer */
+  StepRun *next;       /* also links the unused runs */
 };
 
 static bool oom(Status *status) { return status_oom(status, "a step"); }
@@ -76,7 +75,6 @@ static bool compile_part(StepProgram *made, FunctionBody *body, SessionDevices *
     return false;
   }
   TRY(function_runtime_compile(at->functions, body, at->kernels, &part->program, status));
-  made->transfers |= program_has_transfers(part->program);
   made->num_parts++;
   return true;
 }
@@ -143,10 +141,8 @@ static bool add_run(StepProgram *program, Status *status) {
     parts[i].args = arena_calloc(program->arena, program->parts[i].num_args, sizeof(Tensor *));
     if (!parts[i].results || !parts[i].args) return oom(status);
   }
-  if (program->transfers) {
-    run->rendezvous = local_rendezvous_new(status);
-    if (!run->rendezvous) return false;
-  }
+  run->rendezvous = local_rendezvous_new(status);
+  if (!run->rendezvous) return false;
   run->next = program->unused;
   program->unused = run;
   return true;
@@ -154,7 +150,7 @@ static bool add_run(StepProgram *program, Status *status) {
 
 static void return_run(StepRun *run) {
   StepProgram *program = run->program;
-  if (run->rendezvous) local_rendezvous_restart(run->rendezvous);
+  local_rendezvous_restart(run->rendezvous);
   run->next = program->unused;
   program->unused = run;
 }
@@ -191,7 +187,7 @@ static bool begin_part(StepRun *run, int index, const Tensor *const *args, Statu
   }
   /* On one thread no other part could take over. */
   const atomic_bool *awaited = parallel_threads(program->parallel) > 1 ? &run->awaited : NULL;
-  if (run->rendezvous) program_connect(at->run, local_rendezvous_interface(run->rendezvous), awaited);
+  program_yield_to_receivers(at->run, awaited);
   return true;
 }
 
@@ -216,12 +212,12 @@ static void advance_part(StepRun *run, PartRun *part) {
   if (!part->run) return;
   status_init(&part->status);
   RunState state = program_advance(part->run, &part->step, part->results, &part->status);
-  part->waits = state == RUN_WAITING && program_awaits_value(part->run);
+  part->waits = state == RUN_WAITING && part->step.awaited_by;
   if (part->waits) atomic_store(&run->awaited, true);
   if (state == RUN_WAITING) return;
   part->run = NULL;
   part->has_failed = state == RUN_FAILED;
-  if (part->has_failed && run->rendezvous) local_rendezvous_abort(run->rendezvous, &part->status);
+  if (part->has_failed) local_rendezvous_abort(run->rendezvous, &part->status);
 }
 
 static void advance_parts(void *argument, int64_t begin, int64_t end) {
@@ -234,6 +230,10 @@ typedef struct Outcome {
   int ended, waiting, blocked, failed;
 } Outcome;
 
+static const char *device_of(const StepProgram *program, int part) {
+  return program->partitions.parts[part].device->name;
+}
+
 static Outcome advance_all(StepRun *run, const Step *step) {
   Outcome outcome = {0};
   const StepProgram *program = run->program;
@@ -241,6 +241,7 @@ static Outcome advance_all(StepRun *run, const Step *step) {
   atomic_store(&run->awaited, false);
   for (int i = 0; i < program->num_parts; i++) {
     run->parts[i].step = *step;
+    run->parts[i].step.device = device_of(program, i);
     if (run->parts[i].step.pause_at > slice_end) run->parts[i].step.pause_at = slice_end;
   }
   parallel_for(program->parallel, program->num_parts, 1, advance_parts, run);
@@ -256,7 +257,7 @@ static Outcome advance_all(StepRun *run, const Step *step) {
 
 /* The error that came first: a part that failed later may only have been told of it. */
 static RunState fail(StepRun *run, Status *status) {
-  if (!run->rendezvous || !local_rendezvous_aborted(run->rendezvous, status)) {
+  if (!local_rendezvous_aborted(run->rendezvous, status)) {
     int i = 0;
     while (!run->parts[i].has_failed) i++;
     *status = run->parts[i].status;
@@ -269,7 +270,7 @@ static RunState refuse_waiting(StepRun *run, Status *status) {
   int i = 0;
   while (!run->parts[i].run) i++;
   status_invalid(status, "No node of this step sends the value that {{node %s}} receives",
-                 program_awaiting_node(run->parts[i].run));
+                 run->parts[i].step.awaited_by);
   step_run_abandon(run);
   return RUN_FAILED;
 }
@@ -285,20 +286,16 @@ static RunState finish(StepRun *run, Tensor *results) {
   return RUN_DONE;
 }
 
-static int64_t num_events(const StepRun *run) {
-  return run->rendezvous ? local_rendezvous_num_events(run->rendezvous) : 0;
-}
-
 /* Advances the parts in rounds, until no part can go on. */
 static RunState advance_in_rounds(StepRun *run, Step *step, Tensor *results, Status *status) {
   int num_parts = run->program->num_parts, ended = -1;
   for (;;) {
-    int64_t events = num_events(run);
+    int64_t events = local_rendezvous_num_events(run->rendezvous);
     Outcome outcome = advance_all(run, step);
     if (outcome.failed > 0) return fail(run, status);
     if (outcome.ended == num_parts) return finish(run, results);
     bool stuck = outcome.ended + outcome.waiting + outcome.blocked == num_parts && outcome.ended == ended &&
-                 num_events(run) == events;
+                 local_rendezvous_num_events(run->rendezvous) == events;
     if (stuck && outcome.blocked == 0) return refuse_waiting(run, status);
     if (stuck) {
       step->blocked = true;
@@ -316,7 +313,8 @@ static RunState advance_in_rounds(StepRun *run, Step *step, Tensor *results, Sta
 static RunState advance_alone(StepRun *run, Step *step, Tensor *results, Status *status) {
   PartRun *part = &run->parts[0];
   RunState state = program_advance(part->run, step, results, status);
-  if (state == RUN_WAITING && program_awaits_value(part->run)) return refuse_waiting(run, status);
+  part->step = *step;
+  if (state == RUN_WAITING && step->awaited_by) return refuse_waiting(run, status);
   if (state == RUN_WAITING) return state;
   part->run = NULL;
   return_run(run);
@@ -324,6 +322,8 @@ static RunState advance_alone(StepRun *run, Step *step, Tensor *results, Status 
 }
 
 RunState step_run_advance(StepRun *run, Step *step, Tensor *results, Status *status) {
+  step->rendezvous = local_rendezvous_interface(run->rendezvous);
+  step->awaited_by = NULL;
   return run->program->whole ? advance_in_rounds(run, step, results, status)
                              : advance_alone(run, step, results, status);
 }

@@ -126,12 +126,19 @@ static void set_times(const StepTrace *trace, const TraceTimes *times, NodeExecS
   record->all_end_rel_micros = record->all_end_rel_nanos / 1000;
 }
 
-NodeExecStats *step_trace_add(StepTrace *trace, const Node *node, const TraceTimes *times,
+/* Nodes of functions run on the device of their caller. */
+static const char *device_of(const Step *step, const Node *node) {
+  const char *assigned = node ? node_assigned_device(node) : "";
+  if (assigned[0]) return assigned;
+  return step->device ? step->device : DEFAULT_DEVICE_NAME;
+}
+
+NodeExecStats *step_trace_add(const Step *step, const Node *node, const TraceTimes *times,
                               const char *memory) {
+  StepTrace *trace = step->trace;
   if (trace->num_records >= TRACE_MOST_RECORDS) return NULL;
   trace->num_records++;
-  const char *assigned = node ? node_assigned_device(node) : "";
-  DeviceStepStats *device = device_stats(trace, assigned[0] ? assigned : DEFAULT_DEVICE_NAME);
+  DeviceStepStats *device = device_stats(trace, device_of(step, node));
   NodeExecStats *record = device ? proto_new(kNodeExecStats, trace->arena) : NULL;
   if (!record || !append(trace, (void ***)&device->node_stats, &device->n_node_stats, record)) {
     trace->failed = true;

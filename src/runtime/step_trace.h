@@ -41,9 +41,9 @@ void step_trace_unlock(StepTrace *trace);
 Arena *step_trace_arena(const StepTrace *trace);
 /* The moment as microseconds since 1970. */
 int64_t step_trace_micros(const StepTrace *trace, int64_t nanoseconds);
-/* The record of a node that has just ended; NULL: the source of a run. The label begins with `memory`. NULL
- * when there is no room for it. */
-NodeExecStats *step_trace_add(StepTrace *trace, const Node *node, const TraceTimes *times,
+/* The record of a node that has just ended in this step; NULL: the source of a run. The label begins with
+ * `memory`. NULL when there is no room for it. */
+NodeExecStats *step_trace_add(const Step *step, const Node *node, const TraceTimes *times,
                               const char *memory);
 /* Adds an output to the record; `value` is not empty. */
 OutputStats *step_trace_add_output(StepTrace *trace, NodeExecStats *record, int slot, const Tensor *value);

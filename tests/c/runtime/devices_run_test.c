@@ -3,6 +3,7 @@
  * results in golden_devices_test.c. */
 #include "device/device.h"
 #include "runtime/control_flow_text.h"
+#include "runtime/step_trace.h"
 #include "shortage.h"
 
 enum { NUM_DEVICES = 3 };
@@ -182,6 +183,91 @@ TEST(a_value_that_nothing_sends_is_an_error) {
     }
     end_devices(&f, devices);
   }
+}
+
+/* A value from device 0 to device 1, sent and received by functions that are not inlined. */
+#define FUNCTION_EDGE(op, type, name)                                     \
+  op "[" type "=int32, tensor_name=\"" name                               \
+     "\", send_device=\"/job:localhost/replica:0/task:0/device:CPU:0\", " \
+     "send_device_incarnation=1, recv_device=\"/job:localhost/replica:0/task:0/device:CPU:1\"]"
+static const char kEnds[] =
+    "Put(x:int32) -> (y:int32) {\n"
+    "  s = " FUNCTION_EDGE("_Send", "T", "v") "(x)\n"
+    "  y = Identity[T=int32](x) @ s\n"
+    "  return y = y:output:0\n"
+    "}\n"
+    "Take(x:int32) -> (y:int32) {\n"
+    "  r = " FUNCTION_EDGE("_Recv", "tensor_type", "v") "()\n"
+    "  y = Add[T=int32](x, r:tensor:0)\n"
+    "  return y = y:z:0\n"
+    "}\n"
+    "Outer(x:int32) -> (y:int32) {\n"
+    "  y = Take(x)\n"
+    "  return y = y:y:0\n"
+    "}\n";
+
+static bool begin_ends(Fixture *f, DeviceSet **devices) {
+  if (!begin_devices(f, devices, "nothing NoOp\n")) return false;
+  session_optimize(f->session, false);
+  return define(f->graph, kEnds) && CHECK_OK(import_lines(f->graph,
+                                                          "five Const @0 ; int=5\n"
+                                                          "nine Const @1 ; int=9\n"
+                                                          "put Put five @0\n"
+                                                          "take Outer nine @1\n"
+                                                          "sum Add put take @2 ; T=DT_INT32\n",
+                                                          &f->status),
+                                             f->status);
+}
+
+TEST(functions_send_and_receive_the_values_of_their_step) {
+  Fixture f;
+  DeviceSet *devices;
+  if (begin_ends(&f, &devices)) {
+    for (int i = 0; i < 3; i++) gives(&f, "sum", 19);
+    fails(&f, "take", CODE_INVALID_ARGUMENT, "No node of this step sends the value");
+    gives(&f, "sum", 19);
+  }
+  end_devices(&f, devices);
+}
+
+TEST(a_function_that_waits_in_one_part_is_refused_and_its_step_can_be_abandoned) {
+  Fixture f;
+  DeviceSet *devices = NULL;
+  if (begin(&f) && define(f.graph, kEnds) &&
+      CHECK_OK(import_lines(f.graph, "nine Const ; int=9\ntake Outer nine\n", &f.status), f.status)) {
+    session_optimize(f.session, false);
+    fails(&f, "take", CODE_INVALID_ARGUMENT, "No node of this step sends the value that {{node r}} receives");
+    gives(&f, "nine", 9);
+  }
+  end_devices(&f, devices);
+}
+
+TEST(nodes_of_functions_are_traced_on_the_device_of_their_caller) {
+  Fixture f;
+  DeviceSet *devices;
+  if (begin_ends(&f, &devices)) {
+    Tensor value = {0};
+    SessionStep *step;
+    StepTrace *trace = step_trace_new();
+    const StepStats *stats = NULL;
+    const SessionRunOptions options = {.trace = trace};
+    RunState state =
+        start_step(f.session, &options, NULL, NULL, named(&f, "sum"), 0, &value, &step, &f.status);
+    CHECK_OK(state == RUN_DONE && step_trace_stats(trace, &stats, &f.status), f.status);
+    int found = 0;
+    for (size_t i = 0; stats && i < stats->n_dev_stats; i++) {
+      for (size_t k = 0; k < stats->dev_stats[i]->n_node_stats; k++) {
+        const char *label = stats->dev_stats[i]->node_stats[k]->timeline_label;
+        bool body = strcmp(label, "y = Add(x, r)") == 0, caller = strcmp(label, "take = Outer(nine)") == 0;
+        if (body || caller) CHECK_STR_CONTAINS(stats->dev_stats[i]->device, "/device:CPU:1");
+        found += body + caller;
+      }
+    }
+    CHECK_INT_EQ(found, 2);
+    tensor_clear(&value);
+    step_trace_free(trace);
+  }
+  end_devices(&f, devices);
 }
 
 TEST(a_variable_has_one_value_per_device) {
