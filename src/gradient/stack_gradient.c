@@ -44,8 +44,8 @@ static bool visit_neighbours(Connected *c, const Node *node) {
   return true;
 }
 
-bool stack_gradient_find_pops(Node *push, uint8_t *seen,
-                              void (*found)(void *argument, Node *pop), void *argument, Status *status) {
+bool stack_gradient_find_pops(Node *push, uint8_t *seen, void (*found)(void *argument, Node *pop),
+                              void *argument, Status *status) {
   Connected c = {.seen = seen, .status = status};
   bool ok = visit(&c, push);
   while (ok && c.top > 0) {

@@ -10,10 +10,10 @@
 bool stack_gradient_is_push(const Node *node);
 bool stack_gradient_is_pop(const Node *node);
 
-/* Finds the nodes that may pop what `push` pushes: those whose handles are connected with its handle, also by a
- * stack of handles. Calls `found` for each. `seen` has a byte per id; it is 0 at first, and the same in all calls
- * of one search, so that no node is found twice. */
-MUST_CHECK bool stack_gradient_find_pops(Node *push, uint8_t *seen,
-                                         void (*found)(void *argument, Node *pop), void *argument, Status *status);
+/* Finds the nodes that may pop what `push` pushes: those whose handles are connected with its handle, also by
+ * a stack of handles. Calls `found` for each. `seen` has a byte per id; it is 0 at first, and the same in all
+ * calls of one search, so that no node is found twice. */
+MUST_CHECK bool stack_gradient_find_pops(Node *push, uint8_t *seen, void (*found)(void *argument, Node *pop),
+                                         void *argument, Status *status);
 
 #endif

@@ -347,6 +347,91 @@ describe('tf.load', () => {
       }));
   });
 
+  describe('option trainable', () => {
+    /** y = tanh(x w + b), frozen and not, with the same training. */
+    async function withFrozen(body) {
+      const graph = new tf.Graph();
+      const session = new tf.Session(graph);
+      const x = graph.placeholder('float32', [null, 2], { name: 'x' });
+      const w = graph.variable(
+        [
+          [1, 2],
+          [-1, 0.5],
+        ],
+        { name: 'w' },
+      );
+      const b = graph.variable([0.5, -0.5], { name: 'b' });
+      const y = graph.tanh(graph.add(graph.matMul(x, w), b), { name: 'y' });
+      await session.run(graph.initializer());
+      const frozen = await tf.freeze(session, [y]);
+      try {
+        await body({ graph, session, frozen });
+      } finally {
+        await session.close();
+        graph.dispose();
+      }
+    }
+
+    async function losses(graph, session, steps = 5) {
+      const loss = graph.mean(graph.square(graph.sub(graph.output('y'), 0.25)), [0, 1]);
+      const step = new tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss);
+      const slots = graph.allVariables.filter(({ trainable }) => !trainable);
+      await session.run(slots.map(({ initializer }) => initializer));
+      const got = [];
+      for (let i = 0; i < steps; i++) {
+        const x = [
+          [1, 2],
+          [0, -1],
+        ];
+        got.push((await session.run(loss, { x })).data[0]);
+        await session.run(step, { x });
+      }
+      return got;
+    }
+
+    it('makes the weights of a frozen graph variables, which train like the originals', () =>
+      withFrozen(async ({ graph, session, frozen }) => {
+        const expected = await losses(graph, session);
+        await withModel(
+          frozen,
+          async (model) => {
+            assert.deepEqual(model.trainableVariables.map(({ name }) => name).sort(), [
+              'b/Read/variable',
+              'w/Read/variable',
+            ]);
+            assert.deepEqual(await losses(model.graph, model.session), expected);
+            const again = await tf.freeze(model.session, ['y']);
+            await withModel(again, async (refrozen) => {
+              const x = [[1, 2]];
+              assert.deepEqual(
+                (await refrozen.run({ x })).y.array(),
+                (await model.session.run('y', { x })).array(),
+              );
+            });
+          },
+          { trainable: true },
+        );
+      }));
+
+    it('takes the names of some constants, and refuses others', () =>
+      withFrozen(async ({ frozen }) => {
+        await withModel(
+          frozen,
+          (model) =>
+            assert.deepEqual(
+              model.trainableVariables.map(({ name }) => name),
+              ['w/Read/variable'],
+            ),
+          { trainable: ['w/Read'] },
+        );
+        const refused = (trainable, error) => assert.rejects(tf.load(frozen, { trainable }), error);
+        await refused(['w'], { name: 'NotFoundError', message: /no node 'w'/ });
+        await refused(['y'], { name: 'InvalidArgumentError', message: /'y' \(Tanh\) is no constant/ });
+        await refused('w/Read', { message: /'trainable'/ });
+        await refused(false, { message: /'trainable'/ });
+      }));
+  });
+
   describe('tf.train.Saver', () => {
     it('saves and restores, by path and step', async () => {
       const graph = new tf.Graph();

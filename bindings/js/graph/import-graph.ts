@@ -15,6 +15,7 @@ import { GraphCore, splitOutputName } from './graph-core.js';
 import { withHint } from './hints.js';
 import { WANTED_HINT, refuseForeign, withoutBom } from '../messages/model-format.js';
 import { Input, Operation, Output, checkInput, valueOf } from './operation.js';
+import { withVariables } from './constants-to-variables.js';
 import { bytesOf, encodeText } from '../base/utf8.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
@@ -35,6 +36,12 @@ export interface ImportOptions {
   uniquifyNames?: boolean;
   uniquifyPrefix?: boolean;
   defaultDevice?: string;
+  /**
+   * Makes constants variables, with the constants as their initial values. true: the weights, which are the
+   * constants of floating-point numbers with more than one element, except means and variances of batch
+   * normalisation; or the names of constants in the GraphDef.
+   */
+  trainable?: true | readonly string[];
 }
 
 export interface ImportResults {
@@ -53,6 +60,7 @@ const IMPORT_OPTIONS: Schema<ImportOptions> = {
   uniquifyNames: 'true or false',
   uniquifyPrefix: 'true or false',
   defaultDevice: 'a string',
+  trainable: 'anything',
 };
 
 /** As Graph.importGraphDef. */
@@ -62,8 +70,12 @@ export function importInto(
   options: ImportOptions,
 ): ImportResults {
   checkOptions<ImportOptions>('importGraphDef', options, IMPORT_OPTIONS);
+  const { trainable } = options;
+  if (trainable !== undefined && trainable !== true)
+    checkTexts("option 'trainable' of importGraphDef", trainable);
   try {
-    return importChecked(graph, def, options);
+    const given = trainable === undefined ? def : withVariables(binaryGraphDef(graph.wasm, def), trainable);
+    return importChecked(graph, given, options);
   } catch (error) {
     throw withHint(error, graph.runtime, graph);
   }
@@ -103,6 +115,12 @@ export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Arra
   refuseForeign(content, 'GraphDef');
   return typeof content === 'string' ? encodeText(withoutBom(content)) : content;
 }
+
+/** A GraphDef as bytes, whether it is given as bytes or as protobuf text. */
+export const binaryGraphDef = (wasm: Wasm, def: Uint8Array | ArrayBuffer | string): Uint8Array =>
+  typeof def === 'string'
+    ? withGraphDef(wasm, def, (buffer) => wasm.bytesOfBuffer(buffer))
+    : graphDefBytes(def);
 
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
 export function withGraphDef<T>(

@@ -3,10 +3,10 @@ import { Schema, checkOptions } from '../base/arguments.js';
 import { TFError, UnimplementedError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
+import { binaryGraphDef } from '../graph/import-graph.js';
 import type { Output } from '../graph/operation.js';
 import type { FuncAttr } from '../messages/attr-value.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
-import { binaryGraphDef } from '../models/graph-def-nodes.js';
 import { interfaceOf } from '../models/graph-interface.js';
 import { Session, SessionOptions } from '../session/session.js';
 import { EngineFolder } from './engine-files.js';
@@ -28,6 +28,8 @@ export interface LoadOptions {
   signal?: AbortSignal;
   /** Options of `fetch` for addresses, such as headers and credentials. */
   requestInit?: RequestInit;
+  /** As of importGraphDef: which weights of a frozen graph become variables, which can be trained. */
+  trainable?: true | readonly string[];
   /** Options of the model's session; it runs in this thread. */
   session?: Omit<SessionOptions, 'target'>;
 }
@@ -37,6 +39,7 @@ const LOAD_OPTIONS: Schema<LoadOptions> = {
   onProgress: 'a function',
   signal: 'an AbortSignal',
   requestInit: 'an object',
+  trainable: 'anything',
   session: 'an object',
 };
 
@@ -46,7 +49,7 @@ export async function loadModel(
   options: LoadOptions = {},
 ): Promise<Model> {
   checkOptions<LoadOptions>('load', options, LOAD_OPTIONS);
-  const { signal, tags, onProgress, session, ...rest } = options;
+  const { signal, tags, onProgress, session, trainable, ...rest } = options;
   signal?.throwIfAborted();
   const sourceOptions = { ...rest, ...(signal && { signal }) };
   const given = await filesOfSource(source, sourceOptions);
@@ -56,9 +59,10 @@ export async function loadModel(
   const graph = new Graph(runtime);
   let opened: Session | undefined;
   try {
-    graph.importGraphDef(known.graphDef);
+    graph.importGraphDef(known.graphDef, trainable === undefined ? {} : { trainable });
     opened = new Session(runtime, graph, session);
     const signatures = signaturesOf(graph, parts, known);
+    if (trainable !== undefined) await opened.run(graph.initializer());
     await initialize(runtime, parts, opened, parts.files ?? files, signal);
     const used = modelVariables(graph, parts);
     const { initializers = [], assets = [] } = parts;

@@ -1,7 +1,7 @@
 /** Reads a GraphDef's nodes from its bytes, whether or not the engine knows their ops. */
 import { AttrValue, FuncAttr, decodeAttr } from '../messages/attr-value.js';
 import { TFError } from '../base/errors.js';
-import { graphDefBytes, withGraphDef } from '../graph/import-graph.js';
+import { binaryGraphDef } from '../graph/import-graph.js';
 import type { OpDef } from '../messages/op-def.js';
 import { fieldsOf, intOf, textOf } from '../messages/protobuf.js';
 import type { Wasm } from '../engine/wasm.js';
@@ -55,12 +55,6 @@ function decodeFunction(bytes: Uint8Array): GraphDefFunction {
     nodes: parts.filter(({ number }) => number === 3).map((node) => decodeNode(node.bytes, `${name}/`)),
   };
 }
-
-/** A GraphDef as bytes, whether it is given as bytes or as protobuf text. */
-export const binaryGraphDef = (wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): Uint8Array =>
-  typeof graphDef === 'string'
-    ? withGraphDef(wasm, graphDef, (buffer) => wasm.bytesOfBuffer(buffer))
-    : graphDefBytes(graphDef);
 
 /** From bytes, or from protobuf text. */
 export function readGraphDef(wasm: Wasm, graphDef: Uint8Array | ArrayBuffer | string): GraphDefContent {
