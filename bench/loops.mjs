@@ -164,7 +164,7 @@ function countingInFunctions() {
   };
 }
 
-/** Gradient descent on (v - 3)^2 / 2, as a function with control flow of TensorFlow 2 trains. */
+/** Gradient descent on (v - 3)^2 / 2 in a whileLoop. */
 function trainingInFunctions() {
   return {
     name: `loop of ${TRAINING} rounds that update a variable`,
@@ -172,26 +172,21 @@ function trainingInFunctions() {
     nodes: TRAINING,
     async ours(tf) {
       const graph = new tf.Graph();
-      const scalar = (value, dtype) => graph.constant(value, { dtype });
-      const handle = graph.varHandleOp({ dtype: 'float32', shape: [] });
-      const begin = graph.assignVariableOp(handle, scalar(0, 'float32'));
+      const dtype = 'float32';
+      const scalar = (value, type) => graph.constant(value, { dtype: type });
+      const handle = graph.varHandleOp({ dtype, shape: [] });
+      const begin = graph.assignVariableOp(handle, scalar(0, dtype));
       const limit = scalar(TRAINING, 'int32');
-      let last;
-      graph.withControlDependencies([begin], () => {
-        [last] = graph.whileLoop(
-          (i) => graph.less(i, limit),
-          (i) => {
-            const value = graph.readVariableOp(handle, { dtype: 'float32' });
-            const slope = graph.sub(value, scalar(3, 'float32'));
-            const step = graph.resourceApplyGradientDescent(handle, scalar(0.01, 'float32'), slope);
-            return graph.withControlDependencies([step], () => [graph.addV2(i, scalar(1, 'int32'))]);
-          },
-          [scalar(0, 'int32')],
-        );
-      });
-      const value = graph.withControlDependencies([last], () =>
-        graph.readVariableOp(handle, { dtype: 'float32' }),
+      const [last] = graph.whileLoop(
+        (i) => graph.less(i, limit),
+        (i) => {
+          const slope = graph.sub(graph.readVariableOp(handle, { dtype }), scalar(3, dtype));
+          graph.resourceApplyGradientDescent(handle, scalar(0.01, dtype), slope);
+          return [graph.addV2(i, scalar(1, 'int32'))];
+        },
+        [graph.identity(scalar(0, 'int32'), { controlInputs: [begin] })],
       );
+      const value = graph.readVariableOp(handle, { dtype, controlInputs: [last.operation] });
       return runner(tf, graph, value);
     },
   };

@@ -74,7 +74,8 @@ MUST_CHECK bool node_def_validate(const NodeDef *node, const OpDef *op_def, Stat
  * process and op (base/log.h), up to a thousand of them. Names that begin with '_' are free for any use. The
  * node must have the op's attrs. */
 void node_def_note_unknown_attrs(const NodeDef *node, const OpDef *op_def);
-/* Adds missing attrs that have a default. Values are shared with the OpDef. */
+/* Adds missing attrs that have a default, and TArgs to a _FusedConv2D of an older producer. Values are shared
+ * with the OpDef. */
 MUST_CHECK bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status);
 /* Removes the attrs that equal their default. */
 void node_def_strip_defaults(NodeDef *node, const OpDef *op_def);

@@ -171,8 +171,22 @@ static bool add_default(NodeDef *node, const AttrDef *attr, Arena *arena, Status
   return proto_append(arena, (void ***)&node->attr, &node->n_attr, entry, status);
 }
 
+/* Before it got TArgs, _FusedConv2D had args of type `num_args * T`. */
+static bool add_arg_types(NodeDef *node, Arena *arena, Status *status) {
+  const AttrValue *count = node_def_attr(node, "num_args"), *type = node_def_attr(node, "T");
+  enum { MAX_ARGS = 16 };
+  int types[MAX_ARGS];
+  if (strcmp(node->op, "_FusedConv2D") != 0 || node_def_attr(node, "TArgs") || !count || !type) return true;
+  if (count->i < 1 || count->i > MAX_ARGS) return true; /* it stays invalid */
+  for (int64_t i = 0; i < count->i; i++) types[i] = (int)type->type;
+  AttrValue *value = attr_value_type_list(arena, types, (size_t)count->i);
+  if (!value) return status_oom(status, "an attr");
+  return node_def_set_attr(node, arena, "TArgs", value, status);
+}
+
 bool node_def_add_defaults(NodeDef *node, const OpDef *op_def, Arena *arena, Status *status) {
   AttrIndex index;
+  TRY(add_arg_types(node, arena, status));
   TRY(index_attrs(node, &index, status));
   bool ok = true;
   for (size_t i = 0; ok && i < op_def->n_attr; i++) {

@@ -183,14 +183,41 @@ static AttrValue *parse_types(Arena *arena, const char *p, const char *end) {
   return attr_value_type_list(arena, types, (size_t)count);
 }
 
+static AttrValue *parse_strings(Arena *arena, const char *p, const char *end) {
+  Str strings[OP_RUN_MAX];
+  size_t count = 0;
+  while (p < end && count < OP_RUN_MAX) {
+    strings[count] = (Str){p, strcspn(p, ",] ")};
+    p += strings[count++].length;
+    p += strspn(p, ", ");
+  }
+  return attr_value_string_list(arena, strings, count);
+}
+
+static AttrValue *parse_floats(Arena *arena, const char *p, const char *end) {
+  float values[OP_RUN_MAX];
+  size_t count = 0;
+  while (p < end && count < OP_RUN_MAX) {
+    char *stop;
+    values[count++] = strtof(p, &stop);
+    p = stop + 1;
+  }
+  return attr_value_float_list(arena, values, count);
+}
+
 static AttrValue *parse_attr(Arena *arena, const AttrDef *attr, const char *text, size_t length) {
   if (strcmp(attr->type, "type") == 0) return attr_value_type(arena, dtype_from_name((Str){text, length}));
   if (strcmp(attr->type, "int") == 0) return attr_value_int(arena, strtoll(text, NULL, 10));
   if (strcmp(attr->type, "float") == 0) return attr_value_float(arena, strtof(text, NULL));
   if (strcmp(attr->type, "bool") == 0) return attr_value_bool(arena, text[0] == 't');
-  if (strcmp(attr->type, "string") == 0) return attr_value_string(arena, text, length);
+  if (strcmp(attr->type, "string") == 0) {
+    bool enclosed = length >= 2 && text[0] == '[' && text[length - 1] == ']';
+    return attr_value_string(arena, text + enclosed, length - 2 * enclosed);
+  }
   if (text[0] != '[') return NULL;
   if (strcmp(attr->type, "list(type)") == 0) return parse_types(arena, text + 1, text + length - 1);
+  if (strcmp(attr->type, "list(string)") == 0) return parse_strings(arena, text + 1, text + length - 1);
+  if (strcmp(attr->type, "list(float)") == 0) return parse_floats(arena, text + 1, text + length - 1);
   /* "[1, 2, -1]" */
   int64_t values[16];
   int count = 0;

@@ -5,8 +5,8 @@
  *
  * A tensor is written as dtype, dimensions, values: numbers, nan, inf, true, false, complex numbers as 1-2i
  * (1 is 1+0i), or words for strings. The last value is repeated as often as needed. Attrs are written without
- * quotes, lists as [1, -1] (of integers, of types; shapes too), and read as the type that the OpDef gives
- * them; those without a default must all be there.
+ * quotes, strings that contain a comma in brackets, lists as [1, -1] (of numbers, types, words; shapes too),
+ * and read as the type that the OpDef gives them; those without a default must all be there.
  */
 #ifndef TFCORE_TESTS_OP_RUNNER_H_
 #define TFCORE_TESTS_OP_RUNNER_H_

@@ -117,6 +117,20 @@ const OpRegistration kOpStatelessIf = {
     .kernels = {{DT_INVALID, if_kernel}},
 };
 
+/* What 1.x calls If. */
+const OpRegistration kOp_If = {
+    .name = "_If",
+    .inputs = {"cond: Tcond", "input: Tin"},
+    .outputs = {"output: Tout"},
+    .attrs = {"Tcond: type", "Tin: list(type)", "Tout: list(type)", "then_branch: func", "else_branch: func"},
+    .is_stateful = true,
+    .shape = shape_unknown_outputs,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(IfState),
+    .construct = if_construct,
+    .kernels = {{DT_INVALID, if_kernel}},
+};
+
 /* --- Case --- */
 
 typedef struct CaseState {
@@ -155,6 +169,19 @@ const OpRegistration kOpCase = {
     .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "branches: list(func) >= 1",
               "output_shapes: list(shape) = []"},
     .is_stateful = true,
+    .shape = output_shapes_attr,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(CaseState),
+    .construct = case_construct,
+    .kernels = {{DT_INVALID, case_kernel}},
+};
+
+const OpRegistration kOpStatelessCase = {
+    .name = "StatelessCase",
+    .inputs = {"branch_index: int32", "input: Tin"},
+    .outputs = {"output: Tout"},
+    .attrs = {"Tin: list(type) >= 0", "Tout: list(type) >= 0", "branches: list(func) >= 1",
+              "output_shapes: list(shape) = []"},
     .shape = output_shapes_attr,
     .gradient = FUNCTIONAL_GRADIENT,
     .state_size = sizeof(CaseState),

@@ -182,6 +182,20 @@ const OpRegistration kOpStatelessWhile = {
     .kernels = {{DT_INVALID, while_kernel}},
 };
 
+/* What 1.x calls While. */
+const OpRegistration kOp_While = {
+    .name = "_While",
+    .inputs = {"input: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: list(type) >= 0", "cond: func", "body: func"},
+    .is_stateful = true,
+    .shape = while_shape,
+    .gradient = FUNCTIONAL_GRADIENT,
+    .state_size = sizeof(WhileState),
+    .construct = while_construct,
+    .kernels = {{DT_INVALID, while_kernel}},
+};
+
 /* --- For --- */
 
 static bool for_construct(const KernelConstruction *construction, void *memory, Status *status) {

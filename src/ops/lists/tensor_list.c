@@ -108,8 +108,7 @@ ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
   for (int64_t i = 0; ok && i < count; i++) {
     const Tensor *item = &list->items->items[i];
     if (!tensor_is_empty(item))
-      ok =
-          tensor_assign(&copy->items[i], item, status) && tensor_list_check_depth(item, &copy->depth, status);
+      ok = tensor_assign(&copy->items[i], item, status) && variant_check_depth(item, &copy->depth, status);
   }
   list_items_unlock(list->items);
   copy->claimed = list->length;
@@ -129,17 +128,6 @@ bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status) {
   }
   *list = (TensorList *)object;
   return true;
-}
-
-bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status) {
-  VariantObject *const *objects = item->data;
-  for (int64_t i = 0; item->dtype == DT_VARIANT && i < tensor_num_elements(item); i++) {
-    if (!objects[i] || objects[i]->methods != &kListMethods) continue;
-    int inner = ((const TensorList *)objects[i])->items->depth;
-    if (*depth <= inner) *depth = inner + 1;
-  }
-  return *depth < VARIANT_MAX_DEPTH ||
-         status_invalid(status, "Lists are nested more than %d deep", VARIANT_MAX_DEPTH);
 }
 
 bool tensor_list_set_output(KernelContext *context, int output, TensorList *list, Status *status) {
@@ -292,7 +280,10 @@ static bool add_lists(KernelContext *context, const VariantObject *a, const Vari
   return ok;
 }
 
-static const VariantMethods kListMethods = {"tensorflow::TensorList", zeros_like_list, add_lists};
+static int depth_of_list(const VariantObject *x) { return ((const TensorList *)x)->items->depth; }
+
+static const VariantMethods kListMethods = {"tensorflow::TensorList", zeros_like_list, add_lists,
+                                            depth_of_list};
 
 /* --- what kernels share --- */
 

@@ -49,12 +49,6 @@ void tensor_list_drop(TensorList *list); /* gives the reference back; NULL is fi
 MUST_CHECK bool tensor_list_item(const TensorList *list, int64_t i, Tensor *item, Status *status);
 /* Copies the list's items, so that no other list shares them. NULL with status when out of memory. */
 ListItems *tensor_list_copy_items(const TensorList *list, Status *status);
-/* Raises *depth to the depth that items have with this item among them. If it rises, only items that no other
- * list shares may take the item. Shared items could be reachable from it, and a cycle of references would
- * never be freed. INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH, because freeing a list frees nested lists
- * recursively. */
-MUST_CHECK bool tensor_list_check_depth(const Tensor *item, int *depth, Status *status);
-
 /* --- shapes of elements --- */
 
 /* Reads an input that states the shape of elements: a scalar -1 (*rank is -1), or a vector of sizes, with -1

@@ -102,7 +102,7 @@ static bool push_back(KernelContext *context, Status *status) {
     return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
   int depth = list->items->depth;
   bool appended, owned = tensor_list_is_owned(context, list);
-  TRY(tensor_list_check_depth(tensor, &depth, status));
+  TRY(variant_check_depth(tensor, &depth, status));
   if (owned) list->items->depth = depth;
   TRY(append_shared(list, tensor, depth, &appended, status));
   if (owned && appended) {
@@ -117,7 +117,7 @@ static bool push_back(KernelContext *context, Status *status) {
   }
   TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
   if (!made) return false;
-  if (!tensor_list_check_depth(tensor, &made->items->depth, status) ||
+  if (!variant_check_depth(tensor, &made->items->depth, status) ||
       !append_shared(made, tensor, made->items->depth, &appended, status)) {
     tensor_list_drop(made);
     return false;
@@ -204,7 +204,7 @@ static bool set_item(KernelContext *context, Status *status) {
       owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
   if (!target) return false;
   if (index >= target->length) drop_items_behind(target);
-  bool ok = tensor_list_check_depth(item, &target->items->depth, status) &&
+  bool ok = variant_check_depth(item, &target->items->depth, status) &&
             list_items_extend(target->items, index + 1, status) &&
             tensor_assign(&target->items->items[index], item, status);
   if (ok && index >= target->length) target->items->claimed = target->length = index + 1;

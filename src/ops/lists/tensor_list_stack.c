@@ -115,7 +115,7 @@ static bool from_tensor(KernelContext *context, Status *status) {
   if (length > INT32_MAX) return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
   TensorList like = {.dtype = tensor->dtype, .rank = rank, .dims = dims, .max_length = -1};
   TensorList *list = tensor_list_new_like(&like, list_items_new(), length, status);
-  bool ok = list && tensor_list_check_depth(tensor, &list->items->depth, status) &&
+  bool ok = list && variant_check_depth(tensor, &list->items->depth, status) &&
             list_items_extend(list->items, length, status);
   if (ok) list->items->claimed = length;
   for (int64_t i = 0; ok && i < length; i++) {

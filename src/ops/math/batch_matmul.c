@@ -7,6 +7,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
+#include "ops/math/batch_product.h"
 #include "ops/math/matrix_product.h"
 
 typedef struct BatchMatMulState {
@@ -102,14 +103,14 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
   return true;
 }
 
-static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status) {
-  const BatchMatMulState *state = context->state;
-  const Tensor *x = context->inputs[0], *y = context->inputs[1];
+bool batch_product(KernelContext *context, const BatchFactor factors[2], bool broadcasts, Tensor *out,
+                   Status *status) {
+  const Tensor *x = factors[0].matrices, *y = factors[1].matrices;
   const Shape *a = &x->shape, *b = &y->shape;
   char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
   BatchJob job = {.product = {.type = x->dtype}};
   TRY(plan_batch(a, b, broadcasts, &job, status));
-  bool ta = state->adjoint[0], tb = state->adjoint[1], is_complex = dtype_is_complex(x->dtype);
+  bool ta = factors[0].transpose, tb = factors[1].transpose;
   int64_t a_rows = shape_dim(a, a->rank - 2), a_columns = shape_dim(a, a->rank - 1);
   int64_t b_rows = shape_dim(b, b->rank - 2), b_columns = shape_dim(b, b->rank - 1);
   if ((ta ? a_rows : a_columns) != (tb ? b_columns : b_rows)) {
@@ -127,10 +128,9 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
                      .b = y->data,
                      .ldb = b_columns};
   args->ldc = args->n;
-  job.product.conjugate_a = ta && is_complex, job.product.conjugate_b = tb && is_complex;
+  job.product.conjugate_a = factors[0].conjugate, job.product.conjugate_b = factors[1].conjugate;
   job.dims[job.rank] = args->m, job.dims[job.rank + 1] = args->n;
-  Tensor *out;
-  TRY(kernel_allocate_output_dims(context, 0, job.rank + 2, job.dims, &out, status));
+  TRY(tensor_allocate_dims(out, x->dtype, job.rank + 2, job.dims, context->pool, status));
   if (tensor_num_elements(out) == 0) return true;
   args->c = out->data;
   bool b_is_one = true;
@@ -151,6 +151,17 @@ static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status
     parallel_work(context->parallel, job.count, work, multiply_range, &job);
   }
   return atomic_load(&job.out_of_memory) ? status_oom(status, "a product of matrices") : true;
+}
+
+static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status) {
+  const BatchMatMulState *state = context->state;
+  bool is_complex = dtype_is_complex(context->inputs[0]->dtype);
+  BatchFactor factors[2];
+  for (int i = 0; i < 2; i++) {
+    bool adjoint = state->adjoint[i];
+    factors[i] = (BatchFactor){context->inputs[i], adjoint, adjoint && is_complex};
+  }
+  return batch_product(context, factors, broadcasts, &context->outputs[0], status);
 }
 
 static bool batch_matmul(KernelContext *context, Status *status) {

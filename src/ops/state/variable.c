@@ -145,3 +145,20 @@ const OpRegistration kOpAssignVariableOp = {
     .construct = assign_construct,
     .kernels = {{DT_INVALID, assign_variable}},
 };
+
+/* --- DisableCopyOnRead --- */
+
+/* Readers share the value of a variable, and an assignment copies it if there are any: nothing to disable. */
+static bool disable_copy_on_read(KernelContext *context, Status *status) {
+  (void)context, (void)status;
+  return true;
+}
+
+const OpRegistration kOpDisableCopyOnRead = {
+    .name = "DisableCopyOnRead",
+    .inputs = {"resource: resource"},
+    .is_stateful = true,
+    .shape = shape_no_outputs,
+    .gradient = NO_GRADIENT,
+    .kernels = {{DT_INVALID, disable_copy_on_read}},
+};

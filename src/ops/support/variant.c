@@ -34,9 +34,12 @@ static bool add_objects(KernelContext *context, VariantObject *a, VariantObject 
     if (*sum) tensor_object_ref(&(*sum)->object);
     return true;
   }
-  if (a->methods != b->methods)
-    return status_invalid(status, "AddN of a variant of type %s and one of type %s", a->methods->type_name,
-                          b->methods->type_name);
+  if (a->methods != b->methods) {
+    return status_set(status, CODE_INTERNAL,
+                      "BinaryOpVariants: Variants a and b have different type ids.  Type names: '%s' vs. "
+                      "'%s'",
+                      a->methods->type_name, b->methods->type_name);
+  }
   return a->methods->add(context, a, b, depth + 1, sum, status);
 }
 
@@ -62,4 +65,13 @@ bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int de
     return false;
   }
   return true;
+}
+
+bool variant_check_depth(const Tensor *inner, int *depth, Status *status) {
+  VariantObject *const *objects = inner->data;
+  for (int64_t i = 0; inner->dtype == DT_VARIANT && i < tensor_num_elements(inner); i++) {
+    int depth_inside = objects[i] ? objects[i]->methods->depth(objects[i]) : -1;
+    if (*depth <= depth_inside) *depth = depth_inside + 1;
+  }
+  return check_depth(*depth, status);
 }

@@ -17,6 +17,7 @@ typedef struct VariantMethods {
                      Status *status);
   bool (*add)(KernelContext *context, const VariantObject *a, const VariantObject *b, int depth,
               VariantObject **sum, Status *status);
+  int (*depth)(const VariantObject *x); /* greater than those of all variants in x */
 } VariantMethods;
 
 struct VariantObject {
@@ -30,5 +31,11 @@ MUST_CHECK bool tensor_zeros_like(KernelContext *context, const Tensor *x, int d
 /* A new tensor, a + b, for the types of AddN. */
 MUST_CHECK bool tensor_sum(KernelContext *context, const Tensor *a, const Tensor *b, int depth, Tensor *sum,
                            Status *status);
+
+/* Raises *depth to the depth that a variant with this tensor in it has. If that of a list rises, only items
+ * that no other list shares may take the tensor. Shared items could be reachable from it, and a cycle of
+ * references would never be freed. INVALID_ARGUMENT beyond VARIANT_MAX_DEPTH, because nested variants are
+ * freed recursively. */
+MUST_CHECK bool variant_check_depth(const Tensor *inner, int *depth, Status *status);
 
 #endif

@@ -127,6 +127,16 @@ const char kFunctionalLibrary[] =
     "else_branch=Right](c, x, w)\n"
     "  return y = b:output:0\n"
     "}\n"
+    "OldBranch(c:int32, x:double, w:double) -> (y:double) {\n"
+    "  b = _If[Tcond=int32, Tin={double, double}, Tout={double, int32}, then_branch=Left, "
+    "else_branch=Right](c, x, w)\n"
+    "  return y = b:output:0\n"
+    "}\n"
+    "OldPower(n:int32, x:double) -> (y:double) {\n"
+    "  one = Const[dtype=double, value=1]()\n"
+    "  w = _While[T={int32, double, double}, cond=More, body=Times](n, one:output:0, x)\n"
+    "  return y = w:output:1\n"
+    "}\n"
     "Both(x:double, w:double) -> (y:double, k:int32) {\n"
     "  a = Left(x, w)\n"
     "  y = Mul[T=double](a:y:0, a:y:0)\n"
@@ -134,6 +144,10 @@ const char kFunctionalLibrary[] =
     "}\n"
     "Number(c:int32, x:double, w:double) -> (y:double) {\n"
     "  b = Case[Tin={double, double}, Tout={double, int32}, branches=[Left, Right, Both]](c, x, w)\n"
+    "  return y = b:output:0\n"
+    "}\n"
+    "StatelessNumber(c:int32, x:double, w:double) -> (y:double) {\n"
+    "  b = StatelessCase[Tin={double, double}, Tout={double, int32}, branches=[Left, Right, Both]](c, x, w)\n"
     "  return y = b:output:0\n"
     "}\n"
     /* a branch in a loop: |x| in some iterations */
@@ -239,6 +253,9 @@ static const Case kCases[] = {
     {"Number", "int32[] 0; double[] 1.1; double[] 0.6"},
     {"Number", "int32[] 1; double[] 1.1; double[] 0.6"},
     {"Number", "int32[] 7; double[] 1.1; double[] 0.6"},
+    {"StatelessNumber", "int32[] 1; double[] 1.1; double[] 0.6"},
+    {"OldBranch", "int32[] 0; double[] 1.1; double[] 0.6"},
+    {"OldPower", "int32[] 3; double[] 0.4"},
     {"Turns", "int32[] 4; double[] 0.7; double[] 1.6"},
     {"Turns", "int32[] 1; double[] 0.7; double[] 1.6"},
     {"Perhaps", "int32[] 3; double[] 0.7"},

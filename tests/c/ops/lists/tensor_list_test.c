@@ -220,7 +220,7 @@ TEST(lists_in_lists_are_freed_in_bounds) {
     depth += ok;
   }
   CHECK_INT_EQ(depth, VARIANT_MAX_DEPTH - 1);
-  CHECK(strstr(status.message, "Lists are nested more than"));
+  CHECK(strstr(status.message, "Variants are nested more than"));
   tensor_clear(&inner);
 }
 
