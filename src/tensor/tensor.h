@@ -91,6 +91,9 @@ double tensor_double_at(const Tensor *tensor, int64_t i);
  * As in TensorFlow the elements of some types are "?": complex64, complex128, qint32, float8_e4m3fnuz,
  * float8_e5m2fnuz, resource, variant. Bytes of strings that are not UTF-8 are printed as \ooo. */
 void tensor_print(const Tensor *tensor, int64_t max_entries, StrBuf *out);
+/* TensorFlow's Tensor::SummarizeValue for people (print_v2): "[[1 2 3 ... 8 9]\n [...]]", with `edge_items`
+ * entries at both ends of each axis, or all when negative. Strings are quoted and escaped. */
+void tensor_summarize(const Tensor *tensor, int64_t edge_items, StrBuf *out);
 
 /* --- TensorProto (tensor_proto.c) --- */
 

@@ -135,3 +135,66 @@ void print_tensor_as(const Tensor *values, const Shape *shape, int64_t max_entri
 void tensor_print(const Tensor *tensor, int64_t max_entries, StrBuf *out) {
   print_tensor_as(tensor, &tensor->shape, max_entries, out);
 }
+
+/* --- tensor_summarize --- */
+
+typedef struct Summary {
+  const Tensor *tensor;
+  int64_t edge_items;
+  StrBuf *out;
+} Summary;
+
+static void summarize_element(const Summary *summary, int64_t i) {
+  bool quoted = summary->tensor->dtype == DT_STRING;
+  if (quoted) strbuf_append_char(summary->out, '"');
+  print_element(summary->tensor, i, summary->out);
+  if (quoted) strbuf_append_char(summary->out, '"');
+}
+
+/* Between two items of an axis: an empty line more for each axis inside of it. */
+static void summarize_separator(const Summary *summary, int axis) {
+  int inner = summary->tensor->shape.rank - 1 - axis;
+  if (inner == 0) strbuf_append_char(summary->out, ' ');
+  for (int i = 0; i < inner; i++) strbuf_append_char(summary->out, '\n');
+  for (int i = 0; inner > 0 && i <= axis; i++) strbuf_append_char(summary->out, ' ');
+}
+
+/* The recursion depth is the rank, at most 254. `first` is the axis's first element. */
+static void summarize_axis(const Summary *summary, int axis, int64_t first) {
+  const Shape *shape = &summary->tensor->shape;
+  if (axis == shape->rank) {
+    summarize_element(summary, first);
+    return;
+  }
+  int64_t size = shape_dim(shape, axis), stride = 1, edge = summary->edge_items;
+  for (int i = axis + 1; i < shape->rank; i++) stride *= shape_dim(shape, i);
+  bool whole = edge < 0 || edge > size / 2 || 2 * edge == size;
+  strbuf_append_char(summary->out, '[');
+  for (int64_t i = 0; i < size; i++) {
+    if (!whole && i == edge) {
+      summarize_separator(summary, axis);
+      strbuf_append(summary->out, "...");
+      i = size - edge;
+      if (i == size) break;
+    }
+    if (i > 0) summarize_separator(summary, axis);
+    summarize_axis(summary, axis + 1, first + i * stride);
+  }
+  strbuf_append_char(summary->out, ']');
+}
+
+void tensor_summarize(const Tensor *tensor, int64_t edge_items, StrBuf *out) {
+  Summary summary = {tensor, edge_items, out};
+  int64_t elements = tensor_num_elements(tensor);
+  if (is_opaque(tensor->dtype)) {
+    int64_t shown = edge_items >= 0 && edge_items < elements ? edge_items : elements;
+    if (tensor->shape.rank > 0) strbuf_append_char(out, '[');
+    print_opaque(shown, out);
+    if (shown < elements) strbuf_append(out, "...");
+    if (tensor->shape.rank > 0) strbuf_append_char(out, ']');
+  } else if (tensor->shape.rank == 0 && edge_items == 0) {
+    strbuf_append(out, "...");
+  } else {
+    summarize_axis(&summary, 0, 0);
+  }
+}

@@ -14,7 +14,7 @@
 #include "tensor/dtype.h"
 #include "tensorflow/c/c_api.h"
 
-enum { MOST_OPS = 256, MOST_FILES = 256, LEAST_CASES = 12, MOST_BYTES = 12 * 1000 * 1000 };
+enum { MOST_OPS = 256, MOST_FILES = 256, LEAST_CASES = 12, MOST_BYTES = 16 * 1000 * 1000 };
 
 typedef struct Row {
   char op[64];
