@@ -60,7 +60,10 @@ const isStatistic = ({ op }: Node, index: number): boolean =>
 
 /** A constant with control inputs belongs to a branch or a loop, from which variables are read only through Enter. */
 const isWeight = (node: Node): boolean =>
-  node.op === 'Const' && node.inputs.length === 0 && FLOATS.has(dtypeOfConstant(node)) && sizeOf(shapeOfConstant(node)) > 1;
+  node.op === 'Const' &&
+  node.inputs.length === 0 &&
+  FLOATS.has(dtypeOfConstant(node)) &&
+  sizeOf(shapeOfConstant(node)) > 1;
 
 const nameOfInput = (input: string): string => input.replace(/^\^/, '').replace(/:\d+$/, '');
 
@@ -76,7 +79,9 @@ function weightsOf(nodes: readonly Node[]): Set<string> {
   const statistics = new Set(
     nodes.flatMap((node) => node.inputs.filter((_, i) => isStatistic(node, i)).map(source)),
   );
-  return new Set(nodes.filter((node) => isWeight(node) && !statistics.has(node.name)).map(({ name }) => name));
+  return new Set(
+    nodes.filter((node) => isWeight(node) && !statistics.has(node.name)).map(({ name }) => name),
+  );
 }
 
 /** The nodes with these names, which must be constants of floating-point numbers. */
@@ -93,7 +98,13 @@ function namedConstants(nodes: readonly Node[], names: readonly string[]): Set<s
   return new Set(names);
 }
 
-function node(name: string, op: string, inputs: readonly string[], device: string, attrs: object): Uint8Array {
+function node(
+  name: string,
+  op: string,
+  inputs: readonly string[],
+  device: string,
+  attrs: object,
+): Uint8Array {
   const writer = new MessageWriter().bytes(NODE.name, name).bytes(NODE.op, op);
   for (const input of inputs) writer.bytes(NODE.input, input);
   if (device !== '') writer.bytes(NODE.device, device);

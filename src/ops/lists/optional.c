@@ -67,15 +67,16 @@ static bool add_optionals(KernelContext *context, const VariantObject *a, const 
   if (left->has_value != right->has_value)
     return status_invalid(status, "Cannot add optionals because one has a value and the other doesn't.");
   if (left->count != right->count) {
-    return status_invalid(
-        status, "Cannot add optionals because they have different numbers of components (%d vs. %d).",
-        left->count, right->count);
+    return status_invalid(status,
+                          "Cannot add optionals because they have different numbers of components (%d vs. "
+                          "%d).",
+                          left->count, right->count);
   }
   Optional *made = new_optional(left->has_value, left->count, status);
   bool ok = made != NULL;
   for (int i = 0; ok && i < made->count; i++)
-    ok = tensor_sum(context, &left->components[i], &right->components[i], depth, &made->components[i],
-                    status);
+    ok =
+        tensor_sum(context, &left->components[i], &right->components[i], depth, &made->components[i], status);
   if (ok) {
     made->depth = left->depth > right->depth ? left->depth : right->depth;
     *sum = &made->variant;

@@ -9,10 +9,10 @@ typedef struct BatchFactor {
   bool transpose, conjugate; /* each matrix; `conjugate` is for complex numbers only */
 } BatchFactor;
 
-/* out = the products, newly allocated; `out` is empty at entry. The other dimensions of the factors are equal,
- * or, if `broadcasts`, compatible. The types are those of MatrixProduct. INVALID_ARGUMENT in BatchMatMul's
- * words. */
-MUST_CHECK bool batch_product(KernelContext *context, const BatchFactor factors[2], bool broadcasts, Tensor *out,
-                              Status *status);
+/* out = the products, newly allocated; `out` is empty at entry. The other dimensions of the factors are
+ * equal, or, if `broadcasts`, compatible. The types are those of MatrixProduct. INVALID_ARGUMENT in
+ * BatchMatMul's words. */
+MUST_CHECK bool batch_product(KernelContext *context, const BatchFactor factors[2], bool broadcasts,
+                              Tensor *out, Status *status);
 
 #endif

@@ -105,9 +105,10 @@ static bool refuse_size(const Einsum *e, int input, int axis, int label, Status 
   const Shape *shape = &e->context->inputs[input]->shape;
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   if (label < FIRST_DOT) {
-    return status_invalid(
-        status, "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld",
-        (long long)e->sizes[label], axis, shape_text(shape, a), (long long)shape_dim(shape, axis));
+    return status_invalid(status,
+                          "Expected dimension %lld at axis %d of the input shaped %s but got dimension %lld",
+                          (long long)e->sizes[label], axis, shape_text(shape, a),
+                          (long long)shape_dim(shape, axis));
   }
   return status_invalid(status, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s",
                         shape_text(&e->context->inputs[0]->shape, a), shape_text(shape, b));
@@ -402,8 +403,8 @@ static bool read_shape(InferenceContext *c, const EinsumTerm *term, ShapeHandle 
   if (!dots) return true;
   ShapeHandle own;
   if (shape_rank_known(shape)) {
-    TRY(shape_subshape(c, shape, term->ellipsis, term->ellipsis + shape_rank(shape) - term->count + 1, 1, &own,
-                       status));
+    TRY(shape_subshape(c, shape, term->ellipsis, term->ellipsis + shape_rank(shape) - term->count + 1, 1,
+                       &own, status));
   } else {
     TRY(shape_ok(shape_unknown(c), &own, status));
   }

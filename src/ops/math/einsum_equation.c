@@ -18,9 +18,10 @@ bool einsum_term_has(const EinsumTerm *term, int label) {
 static bool refuse_periods(Str text, Status *status) {
   int periods = 0;
   for (size_t i = 0; i < text.length; i++) periods += text.data[i] == '.';
-  return status_invalid(
-      status, "Expected at most one ellipsis (...), but found %d periods (.) in the input subscript: %.*s",
-      periods, shown(text), text.data);
+  return status_invalid(status,
+                        "Expected at most one ellipsis (...), but found %d periods (.) in the input "
+                        "subscript: %.*s",
+                        periods, shown(text), text.data);
 }
 
 static bool parse_term(Str text, EinsumTerm *term, Status *status) {

@@ -1,5 +1,6 @@
 /* Fused ops, which Grappler and the converter of TensorFlow.js leave in graphs: a product, a convolution or a
- * batch norm, followed by what attr `fused_ops` lists. They run the kernels of the ops that they stand for. */
+ * batch norm, followed by what attr `fused_ops` lists. They run the kernels of the ops that they stand for.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -44,10 +45,11 @@ static bool refuse(const Fusion *f, Status *status) {
 
 static bool add(Fusion *f, const char *op, const ChainAttr *attrs, int num_attrs, int count, Status *status) {
   if (f->next + count > f->end) {
-    return status_invalid(status, strcmp(op, "FusedBatchNorm") == 0
-                                      ? "Fused %s with FusedBatchNorm must have four extra arguments: scale, "
-                                        "offset, mean, variance."
-                                      : "Fused %s must have one extra argument: bias.",
+    return status_invalid(status,
+                          strcmp(op, "FusedBatchNorm") == 0
+                              ? "Fused %s with FusedBatchNorm must have four extra arguments: scale, "
+                                "offset, mean, variance."
+                              : "Fused %s must have one extra argument: bias.",
                           f->name);
   }
   f->next += count;
@@ -70,8 +72,9 @@ static bool add_leaky_relu(Fusion *f, Status *status) {
 static const struct {
   const char *name, *op;
   int count;
-} kFused[] = {{"BiasAdd", "BiasAdd", 1}, {"Add", "AddV2", 1}, {"Relu", "Relu", 0},       {"Relu6", "Relu6", 0},
-              {"Elu", "Elu", 0},         {"Tanh", "Tanh", 0}, {"Sigmoid", "Sigmoid", 0}, {"Prelu", "Prelu", 1}};
+} kFused[] = {{"BiasAdd", "BiasAdd", 1}, {"Add", "AddV2", 1},  {"Relu", "Relu", 0},
+              {"Relu6", "Relu6", 0},     {"Elu", "Elu", 0},    {"Tanh", "Tanh", 0},
+              {"Sigmoid", "Sigmoid", 0}, {"Prelu", "Prelu", 1}};
 
 static bool add_fused(Fusion *f, Str op, Status *status) {
   for (size_t i = 0; i < sizeof kFused / sizeof kFused[0]; i++) {
@@ -116,8 +119,9 @@ static bool fused_construct(const KernelConstruction *construction, void *memory
 
 #define CHAIN_STATE(construct_fn) \
   .state_size = sizeof(KernelChain), .construct = construct_fn, .destroy = kernel_chain_destroy
-#define FUSED_ATTRS \
-  "num_args: int >= 0", "fused_ops: list(string) = []", "epsilon: float = 0.0001", "leakyrelu_alpha: float = 0.2"
+#define FUSED_ATTRS                                                                \
+  "num_args: int >= 0", "fused_ops: list(string) = []", "epsilon: float = 0.0001", \
+      "leakyrelu_alpha: float = 0.2"
 
 const OpRegistration kOp_FusedConv2D = {
     .name = "_FusedConv2D",
@@ -145,9 +149,9 @@ const OpRegistration kOp_FusedMatMul = {
     .kernels = {{DT_FLOAT, kernel_chain_compute, "MatMul"}, HALF_KERNELS(kernel_chain_compute, "MatMul")},
 };
 
-#define DEPTHWISE_ATTRS(padding)                                                                     \
-  "T: {half, bfloat16, float, double}", "num_args: int >= 0", "strides: list(int)",                  \
-      "padding: {" padding "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'",                            \
+#define DEPTHWISE_ATTRS(padding)                                                                        \
+  "T: {half, bfloat16, float, double}", "num_args: int >= 0", "strides: list(int)",                     \
+      "padding: {" padding "}", "data_format: {'NHWC', 'NCHW'} = 'NHWC'",                               \
       "dilations: list(int) = [1, 1, 1, 1]", "fused_ops: list(string) = []", "epsilon: float = 0.0001", \
       "leakyrelu_alpha: float = 0.2"
 #define DEPTHWISE_KERNELS FLOAT_AND_HALF_KERNELS(kernel_chain_compute, "DepthwiseConv2dNative")
@@ -186,7 +190,8 @@ static bool batch_norm_ex_construct(const KernelConstruction *construction, void
   if (construction->num_inputs > 6)
     return status_invalid(status, "FusedBatchNorm accepts at most one side input.");
   TRY(kernel_chain_add(memory, construction, "FusedBatchNormV3", NULL, 0, 0, 5, status));
-  if (construction->num_inputs > 5) TRY(kernel_chain_add(memory, construction, "AddV2", NULL, 0, 5, 1, status));
+  if (construction->num_inputs > 5)
+    TRY(kernel_chain_add(memory, construction, "AddV2", NULL, 0, 5, 1, status));
   return !relu || kernel_chain_add(memory, construction, "Relu", NULL, 0, 0, 0, status);
 }
 

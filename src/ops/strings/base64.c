@@ -41,8 +41,7 @@ static bool strip_padding(Str *text, Status *status) {
   if (length % 4 == 0 && length > 0) {
     for (int i = 0; i < 2 && text->data[text->length - 1] == '='; i++) text->length--;
   }
-  if (text->length % 4 == 1)
-    return status_invalid(status, "Base64 string length cannot be 1 modulo 4.");
+  if (text->length % 4 == 1) return status_invalid(status, "Base64 string length cannot be 1 modulo 4.");
   return true;
 }
 

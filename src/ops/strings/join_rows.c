@@ -81,7 +81,8 @@ static int64_t distance(const ReducePlan *plan, const Shape *in, int64_t k) {
   return at;
 }
 
-static bool join_output(const Tensor *in, const ReducePlan *plan, Str separator, Tensor *out, Status *status) {
+static bool join_output(const Tensor *in, const ReducePlan *plan, Str separator, Tensor *out,
+                        Status *status) {
   StrBuf text = {0};
   int64_t parts = 1;
   bool ok = true;
@@ -128,14 +129,15 @@ static bool check_segments(KernelContext *context, int64_t *segments, Status *st
   if (!tensor_is_scalar(number)) return status_invalid(status, "Number of segments must be a scalar");
   *segments = tensor_int_at(number, 0);
   if (*segments < 0)
-    return status_invalid(status, "Number of segments must be non-negative but got %lld", (long long)*segments);
+    return status_invalid(status, "Number of segments must be non-negative but got %lld",
+                          (long long)*segments);
   if (ids->shape.rank > in->shape.rank)
     return status_invalid(status, "The rank of segment_ids must not exceed that of inputs");
   for (int i = 0; i < ids->shape.rank; i++) {
     if (shape_dim(&ids->shape, i) != shape_dim(&in->shape, i))
-      return status_invalid(
-          status, "Segment dimension is %lld while input dimension is %d in rank %d",
-          (long long)shape_dim(&ids->shape, i), in->shape.rank, i); /* TensorFlow names the rank, too */
+      return status_invalid(status, "Segment dimension is %lld while input dimension is %d in rank %d",
+                            (long long)shape_dim(&ids->shape, i), in->shape.rank,
+                            i); /* TensorFlow names the rank, too */
   }
   return true;
 }
@@ -153,8 +155,8 @@ static bool list_rows(const Tensor *ids, int64_t segments, int64_t *first, int64
   for (int64_t row = tensor_num_elements(ids) - 1; row >= 0; row--) {
     int64_t id = tensor_int_at(ids, row);
     if (id < 0 || id >= segments)
-      return status_invalid(
-          status, "segment_ids are not allowed to exceed num_segments or to have negative values.");
+      return status_invalid(status,
+                            "segment_ids are not allowed to exceed num_segments or to have negative values.");
     next[row] = first[id];
     first[id] = row + 1;
   }

@@ -7,8 +7,8 @@
 #include "ops/strings/unicode.h"
 
 void regex_class_add(RegexClass *set, int32_t first, int32_t last) {
-  set->failed = set->failed ||
-                !mem_grow((void **)&set->ranges, &set->capacity, set->count + 1, sizeof *set->ranges);
+  set->failed =
+      set->failed || !mem_grow((void **)&set->ranges, &set->capacity, set->count + 1, sizeof *set->ranges);
   if (!set->failed && first <= last) set->ranges[set->count++] = (RegexRange){first, last};
 }
 
@@ -118,9 +118,9 @@ bool regex_class_add_posix(RegexClass *set, Str name) {
   /* Pairs of the first and the last character of a range. */
   static const struct {
     const char *name, *ranges;
-  } kClasses[] = {{"alnum", "09AZaz"},   {"alpha", "AZaz"},         {"digit", "09"},     {"lower", "az"},
-                  {"upper", "AZ"},       {"xdigit", "09AFaf"},      {"word", "09AZ__az"}, {"blank", "\t\t  "},
-                  {"graph", "!~"},       {"print", " ~"},           {"punct", "!/:@[`{~"}, {"space", "\t\r  "}};
+  } kClasses[] = {{"alnum", "09AZaz"}, {"alpha", "AZaz"},    {"digit", "09"},       {"lower", "az"},
+                  {"upper", "AZ"},     {"xdigit", "09AFaf"}, {"word", "09AZ__az"},  {"blank", "\t\t  "},
+                  {"graph", "!~"},     {"print", " ~"},      {"punct", "!/:@[`{~"}, {"space", "\t\r  "}};
   if (str_equal_text(name, "ascii") || str_equal_text(name, "cntrl")) {
     regex_class_add(set, 0, name.data[0] == 'a' ? 0x7F : 0x1F);
     regex_class_add(set, 0x7F, 0x7F);
@@ -147,7 +147,8 @@ static bool add_run(void *arg, int32_t first, int32_t last, int value) {
   return true;
 }
 
-/* The bits of the categories with that name or, for one letter, with that first letter. "Cn" is none of RE2's. */
+/* The bits of the categories with that name or, for one letter, with that first letter. "Cn" is none of
+ * RE2's. */
 static uint32_t category_bits(Str name) {
   static const char kNames[] = "CnLuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCoCs";
   uint32_t bits = 0;

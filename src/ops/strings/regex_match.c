@@ -1,5 +1,5 @@
-/* The matcher: Pike's machine. A thread is a step that waits for a character, with the positions of its groups.
- * All threads advance together, in order of preference, so the time is linear in the text. */
+/* The matcher: Pike's machine. A thread is a step that waits for a character, with the positions of its
+ * groups. All threads advance together, in order of preference, so the time is linear in the text. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -133,8 +133,8 @@ static void add_threads(const Regex *regex, RegexScratch *scratch, Threads *thre
 
 /* Lets every thread take the character `point` of `length` bytes. Returns whether a thread matched: the ones
  * after it count less and are dropped. */
-static bool advance(const Regex *regex, RegexScratch *scratch, Str text, int64_t at, int32_t point, int length,
-                    bool whole, int64_t *found) {
+static bool advance(const Regex *regex, RegexScratch *scratch, Str text, int64_t at, int32_t point,
+                    int length, bool whole, int64_t *found) {
   Threads *now = &scratch->now;
   scratch->next.count = 0;
   for (int32_t i = 0; i < now->count; i++) {
@@ -144,7 +144,8 @@ static bool advance(const Regex *regex, RegexScratch *scratch, Str text, int64_t
       if (found) memcpy(found, positions, (size_t)scratch->width * sizeof *found);
       return true;
     }
-    if (s->code != REGEX_CODE_SET || length == 0 || !regex_class_has(s->ranges, s->num_ranges, point)) continue;
+    if (s->code != REGEX_CODE_SET || length == 0 || !regex_class_has(s->ranges, s->num_ranges, point))
+      continue;
     memcpy(scratch->current, positions, (size_t)scratch->width * sizeof *positions);
     add_threads(regex, scratch, &scratch->next, s->next, text, at + length);
   }

@@ -11,7 +11,8 @@ static Regex *compile_pattern(Str pattern, Status *status) {
   Regex *regex = regex_new(pattern, status);
   if (!regex && status->code == CODE_INVALID_ARGUMENT) {
     Status cause = *status;
-    status_invalid(status, "Invalid pattern: %.*s, error: %s", (int)pattern.length, pattern.data, cause.message);
+    status_invalid(status, "Invalid pattern: %.*s, error: %s", (int)pattern.length, pattern.data,
+                   cause.message);
   }
   return regex;
 }
@@ -114,8 +115,8 @@ static bool replace_construct(const KernelConstruction *construction, void *memo
 
 static bool check_scalar(const Tensor *tensor, const char *name, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  return tensor_is_scalar(tensor) || status_invalid(status, "%s must be scalar, but received %s", name,
-                                                    shape_text(&tensor->shape, text));
+  return tensor_is_scalar(tensor) ||
+         status_invalid(status, "%s must be scalar, but received %s", name, shape_text(&tensor->shape, text));
 }
 
 static bool regex_replace(KernelContext *context, Status *status) {
@@ -123,8 +124,8 @@ static bool regex_replace(KernelContext *context, Status *status) {
   TRY(check_scalar(context->inputs[1], "Pattern", status));
   TRY(check_scalar(context->inputs[2], "Rewrite", status));
   Regex *regex = compile_pattern(string_at(context->inputs[1], 0), status);
-  bool ok = regex &&
-            replace_all_strings(context, regex, string_at(context->inputs[2], 0), state->all, status);
+  bool ok =
+      regex && replace_all_strings(context, regex, string_at(context->inputs[2], 0), state->all, status);
   regex_free(regex);
   return ok;
 }

@@ -114,7 +114,8 @@ static int hex_digit(char c) {
   return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* After "\x": two digits, or any number of them in braces. False when malformed, behind the wrong character. */
+/* After "\x": two digits, or any number of them in braces. False when malformed, behind the wrong character.
+ */
 static bool take_hex(Parser *p, int32_t *point) {
   bool braces = take(p, "{");
   int digits = 0;
@@ -128,7 +129,8 @@ static bool take_hex(Parser *p, int32_t *point) {
 }
 
 static int32_t take_octal(Parser *p, int32_t first) {
-  for (int i = 0; i < 2 && peek(p) >= '0' && peek(p) <= '7'; i++) first = first * 8 + (p->pattern.data[p->at++] - '0');
+  for (int i = 0; i < 2 && peek(p) >= '0' && peek(p) <= '7'; i++)
+    first = first * 8 + (p->pattern.data[p->at++] - '0');
   return first;
 }
 
@@ -165,7 +167,8 @@ static Found take_perl_class(Parser *p, RegexClass *set) {
   RegexClass item = {0};
   if (peek(p) != '\\' || p->at + 1 >= p->pattern.length) return FOUND_NOTHING;
   char letter = p->pattern.data[p->at + 1], lower = (char)(letter | 0x20);
-  if (!strchr("dwsDWS", letter) || letter == '\0' || !regex_class_add_perl(&item, lower)) return FOUND_NOTHING;
+  if (!strchr("dwsDWS", letter) || letter == '\0' || !regex_class_add_perl(&item, lower))
+    return FOUND_NOTHING;
   p->at += 2;
   add_item(p, set, &item, letter != lower);
   return FOUND;
@@ -367,8 +370,7 @@ static RegexNode *parse_atom(Parser *p) {
     case '[': return parse_bracket(p);
     case '\\': return parse_escaped(p);
     case '.': return p->at++, new_dot(p);
-    case '^':
-      return p->at++, new_assert(p, p->flags.multi_line ? REGEX_LINE_BEGIN : REGEX_TEXT_BEGIN);
+    case '^': return p->at++, new_assert(p, p->flags.multi_line ? REGEX_LINE_BEGIN : REGEX_TEXT_BEGIN);
     case '$': return p->at++, new_assert(p, p->flags.multi_line ? REGEX_LINE_END : REGEX_TEXT_END);
     default: return new_literal(p, take_point(p));
   }

@@ -21,7 +21,8 @@ static size_t next_placeholder(const TemplateState *state, size_t at) {
 static int count_placeholders(const TemplateState *state) {
   int count = 0;
   if (state->placeholder.length == 0) return (int)state->text.length + 1;
-  for (size_t at = 0; (at = next_placeholder(state, at)) < state->text.length; at += state->placeholder.length)
+  for (size_t at = 0; (at = next_placeholder(state, at)) < state->text.length;
+       at += state->placeholder.length)
     count++;
   return count;
 }

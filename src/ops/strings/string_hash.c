@@ -48,7 +48,8 @@ static uint64_t hash_up_to_16(const char *s, size_t n) {
 static uint64_t hash_up_to_32(const char *s, size_t n) {
   uint64_t factor = k2 + n * 2, a = word64(s) * k1, b = word64(s + 8);
   uint64_t c = word64(s + n - 8) * factor, d = word64(s + n - 16) * k2;
-  return mix_pair(rotate_right(a + b, 43) + rotate_right(c, 30) + d, a + rotate_right(b + k2, 18) + c, factor);
+  return mix_pair(rotate_right(a + b, 43) + rotate_right(c, 30) + d, a + rotate_right(b + k2, 18) + c,
+                  factor);
 }
 
 static uint64_t hash_up_to_64(const char *s, size_t n) {

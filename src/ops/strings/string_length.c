@@ -88,8 +88,9 @@ static bool refuse_position(int64_t position, Str text, bool characters, int64_t
   StrBuf escaped = {0};
   strbuf_append_c_escaped(&escaped, text.data, text.length);
   bool ok = strbuf_ok(&escaped, status);
-  if (ok) status_invalid(status, "pos %lld out of range for string b'%s' at index %lld", (long long)position,
-                         strbuf_text(&escaped), (long long)i);
+  if (ok)
+    status_invalid(status, "pos %lld out of range for string b'%s' at index %lld", (long long)position,
+                   strbuf_text(&escaped), (long long)i);
   strbuf_free(&escaped);
   return false;
 }

@@ -61,8 +61,7 @@ static bool check_splits(const Tensor *data, const Tensor *splits, Status *statu
   int64_t count = tensor_num_elements(splits), size = tensor_num_elements(data);
   if (count == 0) return true;
   int64_t before = tensor_int_at(splits, 0);
-  if (before != 0)
-    return status_invalid(status, "First split value must be 0, got %lld", (long long)before);
+  if (before != 0) return status_invalid(status, "First split value must be 0, got %lld", (long long)before);
   for (int64_t i = 1; i < count; i++) {
     int64_t split = tensor_int_at(splits, i);
     if (split < before || split > size)
@@ -70,8 +69,9 @@ static bool check_splits(const Tensor *data, const Tensor *splits, Status *statu
                             (long long)before, (long long)size);
     before = split;
   }
-  return before == size || status_invalid(status, "Last split value must be data size. Expected %lld, got %lld",
-                                          (long long)size, (long long)before);
+  return before == size ||
+         status_invalid(status, "Last split value must be data size. Expected %lld, got %lld",
+                        (long long)size, (long long)before);
 }
 
 static void append(StrBuf *text, Str separator, Str token, bool first) {
@@ -87,8 +87,7 @@ static void build(const NGramsState *state, const Tensor *data, int64_t begin, i
   if (right < 0) right = 0;
   int64_t tokens = width - left - right, from = begin + (left > 0 ? 0 : number - pads), at = 0;
   for (int64_t i = 0; i < left; i++) append(text, state->separator, state->left_pad, at++ == 0);
-  for (int64_t i = 0; i < tokens; i++)
-    append(text, state->separator, string_at(data, from + i), at++ == 0);
+  for (int64_t i = 0; i < tokens; i++) append(text, state->separator, string_at(data, from + i), at++ == 0);
   for (int64_t i = 0; i < right; i++) append(text, state->separator, state->right_pad, at++ == 0);
 }
 
@@ -105,8 +104,8 @@ static bool write_width(const NGramsState *state, const Tensor *data, int64_t be
   return ok;
 }
 
-static bool write_row(const NGramsState *state, const Tensor *data, int64_t begin, int64_t length, Tensor *out,
-                      int64_t *at, Status *status) {
+static bool write_row(const NGramsState *state, const Tensor *data, int64_t begin, int64_t length,
+                      Tensor *out, int64_t *at, Status *status) {
   int64_t before = *at;
   for (int i = 0; i < num_widths(state); i++) {
     int64_t width = state->widths->i[i];

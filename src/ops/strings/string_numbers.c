@@ -107,8 +107,8 @@ static void print_complex(const FormatState *state, double re, double im, StrBuf
 
 static void print_integer(const FormatState *state, const Tensor *in, int64_t i, StrBuf *out) {
   char format[FLAG_CAPACITY + 8];
-  bool is_signed = in->dtype == DT_INT8 || in->dtype == DT_INT16 || in->dtype == DT_INT32 ||
-                   in->dtype == DT_INT64;
+  bool is_signed =
+      in->dtype == DT_INT8 || in->dtype == DT_INT16 || in->dtype == DT_INT32 || in->dtype == DT_INT64;
   snprintf(format, sizeof format, "%s%s", state->flags, is_signed ? PRId64 : PRIu64);
   strbuf_printf(out, format, tensor_int_at(in, i));
 }

@@ -24,15 +24,15 @@ typedef struct Parts {
   struct Part {
     Str text;
     int64_t row;
-  } *parts;
+  } * parts;
   int64_t count, capacity;
   int64_t row;
   bool failed;
 } Parts;
 
 static void add_part(Parts *parts, const char *begin, const char *end) {
-  parts->failed = parts->failed || !mem_grow((void **)&parts->parts, &parts->capacity, parts->count + 1,
-                                             sizeof *parts->parts);
+  parts->failed = parts->failed ||
+                  !mem_grow((void **)&parts->parts, &parts->capacity, parts->count + 1, sizeof *parts->parts);
   if (!parts->failed)
     parts->parts[parts->count++] = (struct Part){{begin, (size_t)(end - begin)}, parts->row};
 }
@@ -126,16 +126,16 @@ static bool split_rows(KernelContext *context, SplitFn *split, Str separator, St
   int64_t rows = shape_dim(&context->inputs[0]->shape, 0);
   for (; parts.row < rows; parts.row++)
     split(string_at(context->inputs[0], parts.row), separator, context->state, &parts);
-  bool ok = parts.failed ? status_oom(status, "the parts of strings")
-                         : write_parts(context, &parts, rows, status);
+  bool ok =
+      parts.failed ? status_oom(status, "the parts of strings") : write_parts(context, &parts, rows, status);
   mem_free(parts.parts);
   return ok;
 }
 
 static bool check_vector(const Tensor *in, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  return tensor_is_vector(in) || status_invalid(status, "input must be a vector, got shape: %s",
-                                                shape_text(&in->shape, text));
+  return tensor_is_vector(in) ||
+         status_invalid(status, "input must be a vector, got shape: %s", shape_text(&in->shape, text));
 }
 
 static bool string_split(KernelContext *context, Status *status) {

@@ -131,14 +131,15 @@ static bool is_cased(int32_t point) {
 
 /* Unicode's Case_Ignorable: marks, modifiers, formats, and punctuation inside of words. */
 static bool is_case_ignorable(int32_t point) {
-  static const uint16_t kInsideWords[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,  0x5F4,  0x2018,
-                                          0x2019, 0x2024, 0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
+  static const uint16_t kInsideWords[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,
+                                          0x5F4,  0x2018, 0x2019, 0x2024, 0x2027, 0xFE13,
+                                          0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
   for (size_t i = 0; i < sizeof kInsideWords / sizeof kInsideWords[0]; i++) {
     if (kInsideWords[i] == point) return true;
   }
   UnicodeCategory category = unicode_category(point);
-  return category == UNICODE_MN || category == UNICODE_ME || category == UNICODE_CF || category == UNICODE_LM ||
-         category == UNICODE_SK;
+  return category == UNICODE_MN || category == UNICODE_ME || category == UNICODE_CF ||
+         category == UNICODE_LM || category == UNICODE_SK;
 }
 
 static bool cased_after(Str text, size_t at) {

@@ -41,10 +41,10 @@ static Encoding encoding_of(Str name) {
   static const struct {
     const char *name;
     Encoding encoding;
-  } kNames[] = {{"utf8", ENCODING_UTF8},         {"utf16be", ENCODING_UTF16_BE}, {"utf16", ENCODING_UTF16_BE},
-                {"utf16le", ENCODING_UTF16_LE},  {"utf32be", ENCODING_UTF32_BE}, {"utf32", ENCODING_UTF32_BE},
-                {"utf32le", ENCODING_UTF32_LE},  {"latin1", ENCODING_LATIN1},    {"iso88591", ENCODING_LATIN1},
-                {"usascii", ENCODING_ASCII},     {"ascii", ENCODING_ASCII}};
+  } kNames[] = {{"utf8", ENCODING_UTF8},        {"utf16be", ENCODING_UTF16_BE}, {"utf16", ENCODING_UTF16_BE},
+                {"utf16le", ENCODING_UTF16_LE}, {"utf32be", ENCODING_UTF32_BE}, {"utf32", ENCODING_UTF32_BE},
+                {"utf32le", ENCODING_UTF32_LE}, {"latin1", ENCODING_LATIN1},    {"iso88591", ENCODING_LATIN1},
+                {"usascii", ENCODING_ASCII},    {"ascii", ENCODING_ASCII}};
   for (size_t i = 0; i < sizeof kNames / sizeof kNames[0]; i++) {
     if (same_name(name, kNames[i].name)) return kNames[i].encoding;
   }
@@ -255,8 +255,10 @@ static bool transcode(const void *state, Str text, StrBuf *out, Status *status) 
 static bool check_encode_splits(const Tensor *values, const Tensor *splits, Status *status) {
   int64_t count = tensor_num_elements(splits), before = 0;
   if (count == 0)
-    return status_invalid(status, "Input_splits should contain elements, but given input_values has 0 elements");
-  if (tensor_int_at(splits, 0) != 0) return status_invalid(status, "First value in input_splits must be zero.");
+    return status_invalid(status,
+                          "Input_splits should contain elements, but given input_values has 0 elements");
+  if (tensor_int_at(splits, 0) != 0)
+    return status_invalid(status, "First value in input_splits must be zero.");
   if (tensor_int_at(splits, count - 1) != tensor_num_elements(values))
     return status_invalid(status, "Last value in input_splits must be equal to length of input_tensor.");
   for (int64_t i = 1; i < count; i++) {
@@ -264,7 +266,8 @@ static bool check_encode_splits(const Tensor *values, const Tensor *splits, Stat
       return status_invalid(status, "Values in input_splits must be equal or in ascending order.");
     before = tensor_int_at(splits, i);
     if (before > tensor_num_elements(values))
-      return status_invalid(status, "Values in input_splits must be less than or equal to input_tensor length.");
+      return status_invalid(status,
+                            "Values in input_splits must be less than or equal to input_tensor length.");
   }
   return true;
 }
@@ -305,7 +308,7 @@ typedef struct ScriptRuns {
   struct ScriptRun {
     int32_t last;
     int32_t script;
-  } *runs;
+  } * runs;
   int64_t count, capacity;
 } ScriptRuns;
 
@@ -370,9 +373,9 @@ static bool encode_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define DECODE_ATTRS                                                                                    \
-  "input_encoding: string", "errors: {'strict', 'replace', 'ignore'} = 'replace'",                      \
-      "replacement_char: int = 65533", "replace_control_characters: bool = false",                      \
+#define DECODE_ATTRS                                                               \
+  "input_encoding: string", "errors: {'strict', 'replace', 'ignore'} = 'replace'", \
+      "replacement_char: int = 65533", "replace_control_characters: bool = false", \
       "Tsplits: {int32, int64} = DT_INT64"
 
 const OpRegistration kOpUnicodeDecode = {

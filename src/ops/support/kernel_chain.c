@@ -51,8 +51,7 @@ bool kernel_chain_add(KernelChain *chain, const KernelConstruction *construction
   return op_kernel_new(op, node, constants, NULL, &link->kernel, status);
 }
 
-bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const void *data,
-                              Status *status) {
+bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const void *data, Status *status) {
   ChainLink *link;
   TRY(begin_link(chain, &link, status));
   link->compute = compute;

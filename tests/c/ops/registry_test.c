@@ -208,8 +208,7 @@ static bool has_floating_output(const OpDef *def) {
 /* In TensorFlow, too. */
 static bool has_no_gradient(const char *op) {
   return strcmp(op, "RefSelect") == 0 || strcmp(op, "StackPushV2") == 0 || strcmp(op, "StackPopV2") == 0 ||
-         strncmp(op, "_Fused", 6) == 0 ||
-         strcmp(op, "FusedDepthwiseConv2dNative") == 0;
+         strncmp(op, "_Fused", 6) == 0 || strcmp(op, "FusedDepthwiseConv2dNative") == 0;
 }
 
 TEST(every_op_has_shape_kernel_and_gradient) {

@@ -1,11 +1,11 @@
-/* Recorded facts about rewriting a graph for feeds and fetches (tests/data/facts/session.jsonl): which nodes a
- * step runs.
+/* Recorded facts about rewriting a graph for feeds and fetches (tests/data/facts/session.jsonl): which nodes
+ * a step runs.
  *
  * The records have two conventions. In one, which client graphs use, feeds and fetches are _Arg and _Retval
  * nodes, and the names are compared as they are. In the other they are _Recv and _Send nodes, so
  * "_recv_c_0" of the record stands for "_arg_c_0_<position>" here. One fact is about a target that does not
- * exist; it is not replayed, because steps get nodes and not names. An _Arg that no node reads is an argument of the
- * client graph all the same; TensorFlow's rewritten graph does not have it. */
+ * exist; it is not replayed, because steps get nodes and not names. An _Arg that no node reads is an argument
+ * of the client graph all the same; TensorFlow's rewritten graph does not have it. */
 #include <string.h>
 
 #include "json.h"
@@ -14,10 +14,8 @@
 
 enum { MOST = 16 };
 
-#define TEST_OP(op, ...)                                                                              \
-  {                                                                                                   \
-    .name = op, __VA_ARGS__, .shape = shape_unknown_outputs, .gradient = NO_GRADIENT                  \
-  }
+#define TEST_OP(op, ...) \
+  { .name = op, __VA_ARGS__, .shape = shape_unknown_outputs, .gradient = NO_GRADIENT }
 static const OpRegistration kTestOps[] = {
     TEST_OP("TestParams", .outputs = {"o: float"}),
     TEST_OP("TestInput", .outputs = {"a: float", "b: float"}),
@@ -50,7 +48,8 @@ static const char *recorded_name(const Node *node, bool function_convention, Are
   return made;
 }
 
-static const Node *find_recorded(const Graph *graph, const char *name, bool function_convention, Arena *arena) {
+static const Node *find_recorded(const Graph *graph, const char *name, bool function_convention,
+                                 Arena *arena) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
     if (node && strcmp(recorded_name(node, function_convention, arena), name) == 0) return node;
@@ -107,8 +106,7 @@ static void check_rewrite(const Json *fact, Fixture *f, Arena *arena) {
   if (error) {
     CHECK(!ok);
     CHECK_INT_EQ(f->status.code, json_get(fact, "code")->integer);
-    if (fetched->count > 0 && fed->count == 0)
-      CHECK_STR_CONTAINS(f->status.message, error->items[0].string);
+    if (fetched->count > 0 && fed->count == 0) CHECK_STR_CONTAINS(f->status.message, error->items[0].string);
   } else if (CHECK_OK(ok, f->status)) {
     check_graph(body->graph, json_get(fact, "expect"), json_get(fact, "function_convention")->boolean, arena);
   }
@@ -121,11 +119,10 @@ static void check_fact(const Json *fact, void *checked) {
   if (strcmp(json_get(fact, "kind")->string, "rewrite") != 0) return;
   if (json_get(fact, "error") && json_get(fact, "targets")->count > 0) return;
   Arena *arena = arena_new();
-  if (begin(&f) &&
-      CHECK_OK(proto_parse_text(kGraphDef, str_of(json_get(fact, "graphdef")->string), arena, &def,
-                                &f.status) &&
-                   graph_import(f.graph, def, false, NULL, arena, NULL, &f.status),
-               f.status)) {
+  if (begin(&f) && CHECK_OK(proto_parse_text(kGraphDef, str_of(json_get(fact, "graphdef")->string), arena,
+                                             &def, &f.status) &&
+                                graph_import(f.graph, def, false, NULL, arena, NULL, &f.status),
+                            f.status)) {
     check_rewrite(fact, &f, arena);
     ++*(int *)checked;
   }

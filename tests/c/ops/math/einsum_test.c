@@ -40,4 +40,5 @@ GRADIENT_CASES(einsum, {EINSUM(1, "ij->i"), "double[2,3] 1.5 -2 0.5 3 1 -1"},
                {EINSUM(2, "[ij,jk->ki]"), "double[2,2] 1 2 3 4; double[2,1] -1 0.5"},
                {EINSUM(2, "[ij,jk->k]"), "double[2,2] 1 2 3 4; double[2,1] -1 0.5"},
                {EINSUM(2, "[...ij,jk...->...ik]"), "double[2,1,2] 1 2 3 4; double[2,1,2] -1 0.5 2 -3"},
-               {"Einsum[T=complex128, N=2, equation=[ij,jk->ki]]", "complex128[2,2] 1-2i 2 0+3i 4; complex128[2,1] -1+1i 0.5"})
+               {"Einsum[T=complex128, N=2, equation=[ij,jk->ki]]",
+                "complex128[2,2] 1-2i 2 0+3i 4; complex128[2,1] -1+1i 0.5"})

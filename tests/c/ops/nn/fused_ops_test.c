@@ -35,8 +35,7 @@ TEST(depthwise_convolutions_are_fused) {
   for (int i = 0; i < 2; i++) {
     char op[300];
     snprintf(op, sizeof op, "%s" DEPTHWISE "num_args=1, fused_ops=[BiasAdd, Relu6]]", kNames[i]);
-    op_gives(op, "float[1,1,2,2] 1 2 3 4; float[1,1,2,1] 5 -6; float[2] 1 30",
-             "float[1,1,2,2] 6 6 6 6");
+    op_gives(op, "float[1,1,2,2] 1 2 3 4; float[1,1,2,1] 5 -6; float[2] 1 30", "float[1,1,2,2] 6 6 6 6");
     snprintf(op, sizeof op, "%s" DEPTHWISE "num_args=2, fused_ops=[BiasAdd, Prelu]]", kNames[i]);
     op_gives(op, "float[1,1,2,2] 1 2 3 4; float[1,1,2,1] 5 -6; float[2] 1 2; float[2] 0.5 0.25",
              "float[1,1,2,2] 6 -2.5 16 -5.5");

@@ -38,11 +38,12 @@ TEST(nested_repetitions_take_linear_time) {
 TEST(patterns_that_are_too_large_are_refused) {
   char nested[5001];
   refused("((a{100}){10}){2}", 17, "invalid repetition size: {2}");
-  refused("(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
-          "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
-          "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
-          "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}",
-          17 * 19, "pattern too large - compile failed");
+  refused(
+      "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
+      "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
+      "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}"
+      "(?:[ab]c[de]){1000}(?:[ab]c[de]){1000}",
+      17 * 19, "pattern too large - compile failed");
   memset(nested, '(', sizeof nested);
   refused(nested, 5000, "nesting is too deep");
 }
