@@ -51,8 +51,8 @@ typedef struct GradientOptions {
  *
  * The time is linear in the nodes between xs and ys, plus a few bytes for every node of the graph; there
  * is no recursion over the graph. On error the graph has the same nodes and functions as before (removed
- * ids are not used again). INVALID_ARGUMENT for an x in the rounds of a loop that the ys are not in, for a
- * path from one round to the next or from the value that a variable of a loop begins with into a round, and
+ * ids are not used again). INVALID_ARGUMENT for an x in the rounds of a loop that the ys are not in, for a y
+ * that ends a round, for a path from the value that a variable of a loop begins with to ys in its rounds, and
  * for a loop whose nodes are not connected as one; UNIMPLEMENTED when it is not clear which input of a Merge
  * is alive. */
 MUST_CHECK bool graph_add_gradients(Graph *graph, const NodeOutput *ys, int num_ys, const NodeOutput *xs,

@@ -220,3 +220,31 @@ TEST(gradients_of_imported_gradients_flow_beside_their_stacks) {
   replay_end(&o.replay);
   if (file) tfcore__golden_file__free_unpacked(file, NULL);
 }
+
+/* Adds the gradients of the case once more, and fetches both in one run. */
+static void check_twice(const Tfcore__GoldenCase *golden) {
+  Orders o = {.step = golden->steps[0]};
+  GradientStops none = {NULL, 0};
+  harness_context("%s", golden->name);
+  if (replay_begin(&o.replay, golden, false) && replay_import(&o.replay) && replay_add_gradients(&o.replay)) {
+    TF_Output y = named(&o, golden->gradients->ys[0]), dy = named(&o, golden->gradients->grad_ys[0]);
+    TF_Output x = named(&o, golden->gradients->xs[0]), both[2] = {o.replay.dx[0]};
+    TF_Tensor *values[2] = {NULL, NULL};
+    add_gradients_to(o.replay.graph, NULL, &y, 1, &x, 1, &dy, &none, &both[1], o.replay.status);
+    if (is_ok(&o) && replay_open(&o.replay) && read_feeds(&o)) {
+      TF_SessionRun(o.replay.session, NULL, o.feeds, o.values, o.num_feeds, both, values, 2, NULL, 0, NULL,
+                    o.replay.status);
+      if (is_ok(&o))
+        CHECK(memcmp(TF_TensorData(values[0]), TF_TensorData(values[1]), TF_TensorByteSize(values[0])) == 0);
+    }
+    for (int i = 0; i < 2; i++) TF_DeleteTensor(values[i]);
+  }
+  for (int i = 0; i < o.num_feeds; i++) TF_DeleteTensor(o.values[i]);
+  replay_end(&o.replay);
+}
+
+TEST(two_gradients_of_arrays_in_loops_do_not_add_up) {
+  Tfcore__GoldenFile *file = golden_file_read("array_gradients", NULL);
+  for (size_t i = 0; file && i < file->n_cases; i++) check_twice(file->cases[i]);
+  if (file) tfcore__golden_file__free_unpacked(file, NULL);
+}
