@@ -2,7 +2,7 @@
  * Graph: building, importing, differentiating and exporting. The op wrappers are in generated/graph-ops.ts,
  * the rest in the files of this folder.
  */
-import { checkOptions, checkReceivers } from '../base/arguments.js';
+import { checkList, checkOptions, checkReceivers, shown } from '../base/arguments.js';
 import { counted, showAs } from '../base/console-line.js';
 import { Body, CallOptions, addCond, addWhileLoop, callFunction } from './control-flow.js';
 import type { DTypeName } from '../tensor/dtypes.js';
@@ -109,17 +109,27 @@ export class Graph extends GraphOps {
     return this.allVariables.filter((variable) => variable.trainable);
   }
 
-  /** Runs every variable's initial assignment. */
-  initializer(): Operation {
+  /** An operation that runs the initial assignment of every variable, or of those given. */
+  initializer(vars?: readonly Variable[]): Operation {
+    if (vars !== undefined) return this.#addInitializer(vars);
     const initialized = this.allVariables.filter((variable) => variable.hasInitializer);
     if (this.#initializers?.count !== initialized.length) {
-      const operation = this.op('NoOp', [], {
-        name: this.uniqueName('init'),
-        controlInputs: initialized.map((variable) => variable.initializer),
-      });
-      this.#initializers = { operation, count: initialized.length };
+      this.#initializers = { operation: this.#addInitializer(initialized), count: initialized.length };
     }
     return this.#initializers.operation;
+  }
+
+  #addInitializer(vars: readonly Variable[]): Operation {
+    checkList('the variables of initializer', vars);
+    for (const [i, variable] of vars.entries())
+      if (!(variable instanceof Variable))
+        throw new InvalidArgumentError(
+          `variable ${i} of initializer must be a Variable, not ${shown(variable)}`,
+        );
+    return this.op('NoOp', [], {
+      name: this.uniqueName('init'),
+      controlInputs: vars.map(({ initializer }) => initializer),
+    });
   }
 
   // ---- gradients ----

@@ -121,6 +121,14 @@ export abstract class Optimizer {
     return this.slots.get(slotName)?.get(variable) ?? null;
   }
 
+  /**
+   * The variables that the optimizer made: its slots and others. They have no values before
+   * `graph.initializer(optimizer.variables)` has run.
+   */
+  get variables(): Variable[] {
+    return [...this.slots.values()].flatMap((slots) => [...slots.values()]);
+  }
+
   /** The operation that updates one variable. */
   protected abstract update(graph: Graph, variable: Variable, gradient: Output): Operation;
 
@@ -386,6 +394,11 @@ export class AdamOptimizer extends Optimizer {
       epsilon: 'anything',
       useNesterov: 'true or false',
     });
+  }
+
+  override get variables(): Variable[] {
+    const graphs = new Set(super.variables.map((variable) => variable.handle.graph));
+    return [...super.variables, ...[...graphs].flatMap((graph) => this.powers.get(graph) ?? [])];
   }
 
   private get betas(): [Hyperparameter, Hyperparameter] {

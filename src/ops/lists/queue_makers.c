@@ -81,32 +81,54 @@ static bool v1_handle_shape(InferenceContext *c, Status *status) {
 #define PRIORITY_ATTRS \
   { "component_types: list(type) >= 0 = []", "shapes: list(shape) >= 0", CAPACITY, NAMES }
 
-const OpRegistration kOpFIFOQueueV2 = {.name = "FIFOQueueV2", .attrs = FIFO_ATTRS, V2, MAKER(kFifo)};
-const OpRegistration kOpFIFOQueue = {.name = "FIFOQueue", .attrs = FIFO_ATTRS, V1, MAKER(kFifo)};
+const OpRegistration kOpFIFOQueueV2 = {
+    .name = "FIFOQueueV2",
+    .attrs = FIFO_ATTRS,
+    V2,
+    MAKER(kFifo),
+};
+const OpRegistration kOpFIFOQueue = {
+    .name = "FIFOQueue",
+    .attrs = FIFO_ATTRS,
+    V1,
+    MAKER(kFifo),
+};
 
-const OpRegistration kOpPaddingFIFOQueueV2 = {.name = "PaddingFIFOQueueV2",
-                                              .attrs = FIFO_ATTRS,
-                                              V2,
-                                              MAKER(kPadding)};
-const OpRegistration kOpPaddingFIFOQueue = {.name = "PaddingFIFOQueue",
-                                            .attrs = FIFO_ATTRS,
-                                            V1,
-                                            MAKER(kPadding)};
+const OpRegistration kOpPaddingFIFOQueueV2 = {
+    .name = "PaddingFIFOQueueV2",
+    .attrs = FIFO_ATTRS,
+    V2,
+    MAKER(kPadding),
+};
+const OpRegistration kOpPaddingFIFOQueue = {
+    .name = "PaddingFIFOQueue",
+    .attrs = FIFO_ATTRS,
+    V1,
+    MAKER(kPadding),
+};
 
-const OpRegistration kOpRandomShuffleQueueV2 = {.name = "RandomShuffleQueueV2",
-                                                .attrs = RANDOM_ATTRS,
-                                                V2,
-                                                MAKER(kRandom)};
-const OpRegistration kOpRandomShuffleQueue = {.name = "RandomShuffleQueue",
-                                              .attrs = RANDOM_ATTRS,
-                                              V1,
-                                              MAKER(kRandom)};
+const OpRegistration kOpRandomShuffleQueueV2 = {
+    .name = "RandomShuffleQueueV2",
+    .attrs = RANDOM_ATTRS,
+    V2,
+    MAKER(kRandom),
+};
+const OpRegistration kOpRandomShuffleQueue = {
+    .name = "RandomShuffleQueue",
+    .attrs = RANDOM_ATTRS,
+    V1,
+    MAKER(kRandom),
+};
 
-const OpRegistration kOpPriorityQueueV2 = {.name = "PriorityQueueV2",
-                                           .attrs = PRIORITY_ATTRS,
-                                           V2,
-                                           MAKER(kPriority)};
-const OpRegistration kOpPriorityQueue = {.name = "PriorityQueue",
-                                         .attrs = PRIORITY_ATTRS,
-                                         V1,
-                                         MAKER(kPriority)};
+const OpRegistration kOpPriorityQueueV2 = {
+    .name = "PriorityQueueV2",
+    .attrs = PRIORITY_ATTRS,
+    V2,
+    MAKER(kPriority),
+};
+const OpRegistration kOpPriorityQueue = {
+    .name = "PriorityQueue",
+    .attrs = PRIORITY_ATTRS,
+    V1,
+    MAKER(kPriority),
+};

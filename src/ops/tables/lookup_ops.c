@@ -1,5 +1,5 @@
-/* The ops on lookup tables: Find, Insert, Remove, Size, Export, Import, and InitializeTable. The older ones have a
- * reference to the table as their first input, the V2 ones a handle. */
+/* The ops on lookup tables: Find, Insert, Remove, Size, Export, Import, and InitializeTable. The older ones
+ * have a reference to the table as their first input, the V2 ones a handle. */
 #include <string.h>
 
 #include "op/node_def.h"
@@ -12,7 +12,8 @@ static bool default_fits(const LookupTable *table, const Tensor *fallback, const
   return shape_equal(&fallback->shape, &table->value_shape) || shape_equal(&fallback->shape, full);
 }
 
-static bool refuse_default(const LookupTable *table, const Tensor *fallback, const Shape *full, Status *status) {
+static bool refuse_default(const LookupTable *table, const Tensor *fallback, const Shape *full,
+                           Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
   return status_invalid(status, "Expected shape %s or %s for default value, got %s",
                         shape_text(&table->value_shape, a), shape_text(full, b),
@@ -88,8 +89,8 @@ static bool put_rows(LookupTable *table, const Tensor *keys, const Tensor *value
 
 static bool refuse_fixed(const LookupTable *table, const char *what, Status *status) {
   return table->kind != TABLE_FIXED ||
-         status_set(status, CODE_UNIMPLEMENTED, "%s not supported by InitializableLookupTable implementations",
-                    what);
+         status_set(status, CODE_UNIMPLEMENTED,
+                    "%s not supported by InitializableLookupTable implementations", what);
 }
 
 static bool table_insert(KernelContext *context, Status *status) {
@@ -136,7 +137,8 @@ static bool check_matrices(const LookupTable *table, const Tensor *keys, const T
                                 shape_text(&keys->shape, a), shape_text(&values->shape, b));
 }
 
-/* Replaces the entries. A dense table that TensorFlow exported has its empty and removed buckets among the keys. */
+/* Replaces the entries. A dense table that TensorFlow exported has its empty and removed buckets among the
+ * keys. */
 static bool import_rows(LookupTable *table, const Tensor *keys, const Tensor *values, Status *status) {
   int64_t rows;
   TRY(table->kind == TABLE_DENSE ? check_matrices(table, keys, values, &rows, status)
@@ -166,7 +168,8 @@ static bool table_import(KernelContext *context, Status *status) {
 static bool check_initial(const Tensor *keys, const Tensor *values, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(keys))
-    return status_invalid(status, "Keys must be a vector, but received shape%s", shape_text(&keys->shape, text));
+    return status_invalid(status, "Keys must be a vector, but received shape%s",
+                          shape_text(&keys->shape, text));
   if (!tensor_is_vector(values))
     return status_invalid(status, "Values must be a vector, but received shape%s",
                           shape_text(&values->shape, text));
@@ -201,8 +204,8 @@ static bool table_size(KernelContext *context, Status *status) {
 }
 
 /* An output with a row for each entry. */
-static bool allocate_rows(KernelContext *context, int i, const LookupTable *table, const Shape *row, Tensor **out,
-                          Status *status) {
+static bool allocate_rows(KernelContext *context, int i, const LookupTable *table, const Shape *row,
+                          Tensor **out, Status *status) {
   int64_t dims[SHAPE_MAX_RANK] = {table->count};
   if (table->kind == TABLE_DENSE) {
     dims[1] = shape_num_elements(row);
@@ -221,7 +224,8 @@ static bool export_rows(KernelContext *context, LookupTable *table, Status *stat
   TRY(allocate_rows(context, 0, table, &table->key_shape, &keys, status));
   TRY(allocate_rows(context, 1, table, &table->value_shape, &values, status));
   for (int64_t i = 0; i < table->count; i++)
-    TRY(lookup_table_get_key(table, i, keys, i, status) && lookup_table_get_value(table, i, values, i, status));
+    TRY(lookup_table_get_key(table, i, keys, i, status) &&
+        lookup_table_get_value(table, i, values, i, status));
   return true;
 }
 
@@ -321,7 +325,6 @@ static bool initialize_reference_shape(InferenceContext *c, Status *status) {
 }
 
 /* --- ops: each with a reference, and with a handle --- */
-
 
 const OpRegistration kOpLookupTableFind = {
     .name = "LookupTableFind",

@@ -110,7 +110,8 @@ LookupTable *lookup_table_new(const TableSpec *spec, Status *status) {
 static int64_t slot_of(const LookupTable *table, const void *key) {
   int64_t bytes = key_bytes(table), mask = table->num_slots - 1;
   if (table->num_slots == 0) return -1;
-  for (int64_t slot = (int64_t)(hash(table->key_dtype, key, bytes) & (uint64_t)mask);; slot = (slot + 1) & mask) {
+  for (int64_t slot = (int64_t)(hash(table->key_dtype, key, bytes) & (uint64_t)mask);;
+       slot = (slot + 1) & mask) {
     int32_t entry = table->slots[slot];
     if (entry == 0) return -1;
     if (entry > 0 && same(table->key_dtype, table->keys + (entry - 1) * bytes, key, bytes)) return slot;
@@ -129,7 +130,8 @@ static void use_slot(LookupTable *table, int64_t entry) {
 static bool reserve(LookupTable *table, Status *status) {
   if (table->count == INT32_MAX - 1) return status_set(status, CODE_RESOURCE_EXHAUSTED, "The table is full.");
   if (!mem_grow((void **)&table->keys, &table->key_capacity, table->count + 1, (size_t)key_bytes(table)) ||
-      !mem_grow((void **)&table->values, &table->value_capacity, table->count + 1, (size_t)value_bytes(table)))
+      !mem_grow((void **)&table->values, &table->value_capacity, table->count + 1,
+                (size_t)value_bytes(table)))
     return status_oom(status, "a table");
   if (4 * (table->used_slots + 1) <= 3 * table->num_slots) return true;
   int64_t size = 16;
@@ -156,9 +158,11 @@ bool lookup_table_put(LookupTable *table, const Tensor *keys, const Tensor *valu
   int64_t key_size = key_bytes(table), value_size = value_bytes(table);
   int64_t entry = lookup_table_find(table, keys, row);
   const char *value = row_of(values, row, value_size);
-  if (entry >= 0) return copy(table->value_dtype, value, table->values + entry * value_size, value_size, status);
+  if (entry >= 0)
+    return copy(table->value_dtype, value, table->values + entry * value_size, value_size, status);
   TRY(reserve(table, status));
-  char *new_key = table->keys + table->count * key_size, *new_value = table->values + table->count * value_size;
+  char *new_key = table->keys + table->count * key_size,
+       *new_value = table->values + table->count * value_size;
   memset(new_key, 0, (size_t)key_size);
   memset(new_value, 0, (size_t)value_size);
   if (!copy(table->key_dtype, row_of(keys, row, key_size), new_key, key_size, status) ||
@@ -194,7 +198,8 @@ bool lookup_table_get_value(const LookupTable *table, int64_t entry, Tensor *val
               status);
 }
 
-bool lookup_table_get_key(const LookupTable *table, int64_t entry, Tensor *keys, int64_t row, Status *status) {
+bool lookup_table_get_key(const LookupTable *table, int64_t entry, Tensor *keys, int64_t row,
+                          Status *status) {
   int64_t bytes = key_bytes(table);
   return copy(table->key_dtype, table->keys + entry * bytes, (char *)keys->data + row * bytes, bytes, status);
 }

@@ -1,8 +1,8 @@
 /* Lookup tables: resources that map keys to values. The kernels of ops/tables/ share this map for all dtypes:
  * elements are compared and copied as bytes, or as strings.
  *
- * A key is a scalar or, in a dense table, a tensor of `key_shape`; a value is a tensor of `value_shape`. Entries
- * are numbered from 0 in the order of their insertion; a removed entry's number goes to the last one.
+ * A key is a scalar or, in a dense table, a tensor of `key_shape`; a value is a tensor of `value_shape`.
+ * Entries are numbered from 0 in the order of their insertion; a removed entry's number goes to the last one.
  */
 #ifndef TFCORE_OPS_TABLES_LOOKUP_TABLE_H_
 #define TFCORE_OPS_TABLES_LOOKUP_TABLE_H_
@@ -20,7 +20,7 @@ typedef enum TableKind {
 typedef struct TableSpec {
   TableKind kind;
   DataType key_dtype, value_dtype;
-  const Shape *value_shape; /* NULL: a scalar */
+  const Shape *value_shape;              /* NULL: a scalar */
   const Tensor *empty_key, *deleted_key; /* of a dense table; deleted_key may be NULL */
 } TableSpec;
 
@@ -34,7 +34,7 @@ typedef struct LookupTable {
   bool initialized; /* TABLE_FIXED */
   char *keys, *values;
   int64_t count, key_capacity, value_capacity; /* entries */
-  int32_t *slots; /* entry + 1; 0: free; -1: removed */
+  int32_t *slots;                              /* entry + 1; 0: free; -1: removed */
   int64_t num_slots, used_slots;
 } LookupTable;
 

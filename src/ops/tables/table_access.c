@@ -73,7 +73,8 @@ bool table_value_shape(const LookupTable *table, const Tensor *keys, int64_t *ro
 bool table_check_key(const LookupTable *table, const Tensor *keys, int64_t row, Status *status) {
   bool empty = lookup_table_key_is(table, keys, row, &table->empty_key);
   if (!empty && !lookup_table_key_is(table, keys, row, &table->deleted_key)) return true;
-  return status_invalid(status, "Using the %s as a table key is not allowed", empty ? "empty_key" : "deleted_key");
+  return status_invalid(status, "Using the %s as a table key is not allowed",
+                        empty ? "empty_key" : "deleted_key");
 }
 
 static void print_one(const Tensor *tensor, int64_t i, StrBuf *text) {
@@ -88,8 +89,8 @@ static void print_one(const Tensor *tensor, int64_t i, StrBuf *text) {
 }
 
 /* The entry has another value for the key in row `row`. */
-static bool refuse_second_value(const LookupTable *table, int64_t entry, const Tensor *keys, const Tensor *values,
-                                int64_t row, Status *status) {
+static bool refuse_second_value(const LookupTable *table, int64_t entry, const Tensor *keys,
+                                const Tensor *values, int64_t row, Status *status) {
   StrBuf text = {0};
   Tensor old = {0};
   static const Shape kScalar = {0};

@@ -1,5 +1,5 @@
-/* What the ops on tables share: the table behind input 0, checks of dtypes, shapes and keys, initialization. The
- * caller holds the table's lock, except for table_of. */
+/* What the ops on tables share: the table behind input 0, checks of dtypes, shapes and keys, initialization.
+ * The caller holds the table's lock, except for table_of. */
 #ifndef TFCORE_OPS_TABLES_TABLE_ACCESS_H_
 #define TFCORE_OPS_TABLES_TABLE_ACCESS_H_
 
@@ -26,6 +26,7 @@ MUST_CHECK bool table_value_shape(const LookupTable *table, const Tensor *keys, 
 /* INVALID_ARGUMENT for the keys that a dense table does not take. */
 MUST_CHECK bool table_check_key(const LookupTable *table, const Tensor *keys, int64_t row, Status *status);
 /* Fills a table that has not been initialized. Does nothing if it has, with as many entries. */
-MUST_CHECK bool table_initialize(LookupTable *table, const Tensor *keys, const Tensor *values, Status *status);
+MUST_CHECK bool table_initialize(LookupTable *table, const Tensor *keys, const Tensor *values,
+                                 Status *status);
 
 #endif

@@ -75,10 +75,11 @@ static bool column(Str line, char delimiter, int64_t index, Str *text, int64_t *
   }
 }
 
-static bool refuse_columns(const FileState *state, const Lines *lines, int64_t number, Str line, int64_t count,
-                           Status *status) {
+static bool refuse_columns(const FileState *state, const Lines *lines, int64_t number, Str line,
+                           int64_t count, Status *status) {
   int64_t most = state->key_index > state->value_index ? state->key_index : state->value_index;
-  return status_invalid(status, "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld",
+  return status_invalid(status,
+                        "Invalid number of columns in %s line %lld (%.*s) : expected at least %lld got %lld",
                         lines->path, (long long)number, (int)line.length, line.data, (long long)most + 1,
                         (long long)count);
 }
@@ -114,10 +115,10 @@ static bool read_lines(const FileState *state, const Lines *lines, Tensor *keys,
 static bool check_index(const char *what, const char *lower, int64_t index, DataType dtype, Status *status) {
   if (index == LINE_NUMBER)
     return dtype == DT_INT64 ||
-           status_invalid(status, "%s index for line number requires table %s dtype of int64, got %s", what, lower,
-                          dtype_name((int)dtype));
-  return dtype == DT_STRING || dtype == DT_INT64 || dtype == DT_INT32 || dtype == DT_FLOAT || dtype == DT_DOUBLE ||
-         status_invalid(status, "Invalid data type: %s", dtype_name((int)dtype));
+           status_invalid(status, "%s index for line number requires table %s dtype of int64, got %s", what,
+                          lower, dtype_name((int)dtype));
+  return dtype == DT_STRING || dtype == DT_INT64 || dtype == DT_INT32 || dtype == DT_FLOAT ||
+         dtype == DT_DOUBLE || status_invalid(status, "Invalid data type: %s", dtype_name((int)dtype));
 }
 
 static bool fill_table(KernelContext *context, LookupTable *table, const Lines *lines, Status *status) {
@@ -144,7 +145,8 @@ static bool initialize_from_file(KernelContext *context, Status *status) {
   int64_t size;
   TRY(table_of(context, &table, status) && table_check_fixed(context, table, status));
   if (!tensor_is_scalar(name))
-    return status_invalid(status, "filename should be a single string, but got %s", shape_text(&name->shape, text));
+    return status_invalid(status, "filename should be a single string, but got %s",
+                          shape_text(&name->shape, text));
   TRY(check_index("Key", "key", state->key_index, table->key_dtype, status));
   TRY(check_index("Value", "value", state->value_index, table->value_dtype, status));
   TRY(file_path(tstring_view(tensor_strings(name)), path, status));
@@ -171,12 +173,11 @@ static bool file_reference_shape(InferenceContext *c, Status *status) {
   return shape_with_rank(c, shape_input(c, 1), 0, &handle, status);
 }
 
-#define FILE_OP                                                                                              \
-  .attrs = {"key_index: int >= -2", "value_index: int >= -2", "vocab_size: int >= -1 = -1",                  \
-            "delimiter: string = '\t'", "offset: int = 0"},                                                  \
-  .gradient = NO_GRADIENT, .state_size = sizeof(FileState), .construct = file_construct, .kernels = {        \
-    {DT_INVALID, initialize_from_file}                                                                       \
-  }
+#define FILE_OP                                                                             \
+  .attrs = {"key_index: int >= -2", "value_index: int >= -2", "vocab_size: int >= -1 = -1", \
+            "delimiter: string = '\t'", "offset: int = 0"},                                 \
+  .gradient = NO_GRADIENT, .state_size = sizeof(FileState), .construct = file_construct,    \
+  .kernels = {{DT_INVALID, initialize_from_file}}
 
 const OpRegistration kOpInitializeTableFromTextFile = {
     .name = "InitializeTableFromTextFile",

@@ -1,6 +1,6 @@
-/* The ops that make lookup tables: HashTable, MutableHashTable, MutableHashTableOfTensors, MutableDenseHashTable.
- * The older ones have a reference to the table as output, the V2 ones a handle; both have the same contents.
- * Anonymous tables belong to their handles alone. */
+/* The ops that make lookup tables: HashTable, MutableHashTable, MutableHashTableOfTensors,
+ * MutableDenseHashTable. The older ones have a reference to the table as output, the V2 ones a handle; both
+ * have the same contents. Anonymous tables belong to their handles alone. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/tables/lookup_table.h"
@@ -199,10 +199,11 @@ static const TableOp kOwnTensors = {TABLE_TENSORS, true}, kOwnDense = {TABLE_DEN
 
 #define TABLE_NAME "container: string = ''", "shared_name: string = ''", "use_node_name_sharing: bool = false"
 #define TABLE_TYPES "key_dtype: type", "value_dtype: type"
-#define DENSE_ATTRS "value_shape: shape = {}", "initial_num_buckets: int = 131072", "max_load_factor: float = 0.8"
-#define TABLE_STATE                                                                                    \
-  .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(TableState), .construct = table_construct, \
-  .destroy = table_destroy
+#define DENSE_ATTRS \
+  "value_shape: shape = {}", "initial_num_buckets: int = 131072", "max_load_factor: float = 0.8"
+#define TABLE_STATE                                                               \
+  .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(TableState), \
+  .construct = table_construct, .destroy = table_destroy
 
 const OpRegistration kOpHashTable = {
     .name = "HashTable",

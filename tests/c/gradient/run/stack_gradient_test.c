@@ -53,7 +53,8 @@ TEST(no_gradient_leads_through_a_stack) {
     CHECK_CONTEXT("%d", handles);
     if (begin(&s, handles)) {
       NodeOutput y = binary(s.graph, "y", "Mul", s.popped, s.x);
-      CHECK_ERROR(add(&s, s.pushed, s.x), &s.status, CODE_NOT_FOUND, "No gradient defined for op: StackPushV2");
+      CHECK_ERROR(add(&s, s.pushed, s.x), &s.status, CODE_NOT_FOUND,
+                  "No gradient defined for op: StackPushV2");
       CHECK_ERROR(add(&s, y, s.x), &s.status, CODE_NOT_FOUND, "No gradient defined for op: StackPopV2");
     }
     graph_free(s.graph);

@@ -10,8 +10,10 @@ static Tensor handle_of(DataType key, DataType value, LookupTable **table) {
   Status status;
   Tensor handle = {0};
   status_init(&status);
-  *table = lookup_table_new(&(TableSpec){.kind = TABLE_FIXED, .key_dtype = key, .value_dtype = value}, &status);
-  CHECK_OK(*table && resource_handle_tensor(str_of(""), str_of("t"), &(*table)->resource, &handle, &status), status);
+  *table =
+      lookup_table_new(&(TableSpec){.kind = TABLE_FIXED, .key_dtype = key, .value_dtype = value}, &status);
+  CHECK_OK(*table && resource_handle_tensor(str_of(""), str_of("t"), &(*table)->resource, &handle, &status),
+           status);
   return handle;
 }
 
@@ -29,7 +31,9 @@ static bool runs(const char *op, const Tensor *handle, const char *inputs, const
                  CHECK_OK(op_run_inputs(&run, inputs, &status), status);
     bool ran = ready && op_run_compute(&run, &status);
     if (fails) ok = CHECK(!ran) && CHECK_STR_CONTAINS(status.message, want);
-    else ok = CHECK_OK(ran, status) && CHECK_OK(tensors_parse(want, wanted, OP_RUN_MAX, &count, &status), status);
+    else
+      ok =
+          CHECK_OK(ran, status) && CHECK_OK(tensors_parse(want, wanted, OP_RUN_MAX, &count, &status), status);
     for (int i = 0; !fails && ok && i < count; i++) ok = tensor_is_about(&run.outputs[i], &wanted[i], 0);
   }
   for (int i = 0; i < count; i++) tensor_clear(&wanted[i]);
@@ -82,7 +86,8 @@ TEST(tables_are_read_from_text_files) {
   refuses(FILE_OP("key_index=0, value_index=3, vocab_size=-1, offset=0, delimiter=|"), DT_STRING, DT_INT64,
           "Invalid number of columns in vocabulary.txt line 0 (x|1.5|7) : expected at least 4 got 3");
   write_file("a\n\nb\n", 5);
-  refuses(FILE_OP(COUNTED), DT_STRING, DT_INT64, "Invalid content in vocabulary.txt: empty line found at position 3.");
+  refuses(FILE_OP(COUNTED), DT_STRING, DT_INT64,
+          "Invalid content in vocabulary.txt: empty line found at position 3.");
   write_file("a\nb\na\n", 6);
   refuses(FILE_OP(COUNTED), DT_STRING, DT_INT64,
           "HashTable has different value for same key. Key a has 0 and trying to add value 2");
@@ -98,7 +103,8 @@ TEST(entries_are_found_after_many_insertions_and_removals) {
   int64_t rows = COUNT;
   status_init(&status);
   LookupTable *table =
-      lookup_table_new(&(TableSpec){.kind = TABLE_SCALARS, .key_dtype = DT_INT64, .value_dtype = DT_STRING}, &status);
+      lookup_table_new(&(TableSpec){.kind = TABLE_SCALARS, .key_dtype = DT_INT64, .value_dtype = DT_STRING},
+                       &status);
   if (!CHECK_OK(table && tensor_allocate_dims(&keys, DT_INT64, 1, &rows, NULL, &status) &&
                     tensor_allocate_dims(&values, DT_STRING, 1, &rows, NULL, &status),
                 status))
