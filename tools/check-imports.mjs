@@ -17,7 +17,8 @@ export const ROOMS = {
   service: ['session'],
   ops: ['graph'],
   models: ['session', 'ops'],
-  loading: ['models'],
+  keras: ['graph'],
+  loading: ['models', 'keras'],
   '.': ['loading', 'service'],
   cli: ['.'],
 };

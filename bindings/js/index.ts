@@ -27,6 +27,7 @@ export type { OpOptions } from './graph/graph-core.js';
 export type { FunctionParts } from './graph/graph-functions.js';
 export type { GraphVersions } from './graph/graph.js';
 export type { ImportOptions, ImportResults } from './graph/import-graph.js';
+export type { KerasLayer, KerasLayerFunction, KerasOptions } from './keras/custom-layers.js';
 export type { ModelSource } from './loading/file-sources.js';
 export type { ModelSpec, SignatureSpec } from './loading/make-model.js';
 export { Model } from './loading/model.js';

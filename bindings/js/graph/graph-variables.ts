@@ -69,8 +69,10 @@ function nodesOf(operation: Operation, handle: Output) {
     (assign) => !RESTORES.has(assign.inputs[1]!.operation.type),
   );
   const plainRead = consumersOf('ReadVariableOp').find((read) => read.controlInputs.length === 0);
+  /* A value that is fed is initial only if the assignment is named so. */
+  const initial = assignments.find((assign) => assign.inputs[1]!.operation.type !== 'Placeholder');
   return {
     value: plainRead?.output(0),
-    initializer: assignments.find(({ name }) => name === `${operation.name}/Assign`) ?? assignments[0],
+    initializer: assignments.find(({ name }) => name === `${operation.name}/Assign`) ?? initial,
   };
 }

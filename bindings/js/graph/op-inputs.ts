@@ -117,7 +117,8 @@ export class InputResolver {
     if (value instanceof Tensor || ArrayBuffer.isView(value) || !attr) return undefined;
     const allowed = attr.allowed_values as DType[] | undefined;
     if (attr.default_value !== undefined) return attr.default_value as DType;
-    return !allowed || allowed.includes(tensor(value).dtype) ? undefined : allowed[0];
+    if (!allowed || allowed.includes(tensor(value).dtype)) return undefined;
+    return allowed.find((dtype) => dtype === 'int32' || dtype === 'int64') ?? allowed[0];
   }
 }
 

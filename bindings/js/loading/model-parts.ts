@@ -1,4 +1,7 @@
 /** ModelParts: what the readers of formats find in a model's files, before a graph is made of it. */
+import type { Runtime } from '../engine/runtime.js';
+import type { KerasOptions } from '../keras/custom-layers.js';
+import type { Assignment } from '../keras/keras-model.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
 import type { ModelFiles } from './model-files.js';
 
@@ -38,11 +41,20 @@ export interface ModelParts {
    * variable that is trained (true) or not (false), or no variable (undefined).
    */
   readonly captures?: ReadonlyMap<string, readonly (boolean | undefined)[]>;
+  /** Values of variables that are not in a checkpoint. */
+  readonly assignments?: readonly Assignment[];
+  /** Frees what the values are read from. */
+  readonly close?: () => void;
 }
 
 /** Reads one format. */
 export interface FormatOptions {
   /** Of a SavedModel with several MetaGraphs. */
   readonly tags: readonly string[] | undefined;
+  /** The engine in which graphs of Keras models are built. */
+  readonly runtime: Runtime;
+  readonly keras: KerasOptions | undefined;
+  /** The module that reads HDF5 files. */
+  readonly hdf5: (() => unknown) | undefined;
 }
 export type FormatReader = (files: ModelFiles, path: string, options: FormatOptions) => Promise<ModelParts>;

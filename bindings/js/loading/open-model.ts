@@ -5,10 +5,13 @@ import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
 import { binaryGraphDef } from '../graph/import-graph.js';
 import type { Output } from '../graph/operation.js';
+import type { KerasOptions } from '../keras/custom-layers.js';
+import type { Assignment } from '../keras/keras-model.js';
 import type { FuncAttr } from '../messages/attr-value.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
 import { interfaceOf } from '../models/graph-interface.js';
 import { Session, SessionOptions } from '../session/session.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { EngineFolder } from './engine-files.js';
 import { ModelSource, filesOfSource } from './file-sources.js';
 import { FlatTensor, flatten } from './flat-tensors.js';
@@ -32,6 +35,13 @@ export interface LoadOptions {
   trainable?: true | readonly string[];
   /** Options of the model's session; it runs in this thread. */
   session?: Omit<SessionOptions, 'target'>;
+  /** Of Keras models: layers that are not Keras' own. */
+  keras?: KerasOptions;
+  /**
+   * Returns the module that reads Keras' weights: `() => import('h5wasm')`. Without it the installed package is
+   * imported, which bundlers do not see.
+   */
+  hdf5?: () => unknown;
 }
 
 const LOAD_OPTIONS: Schema<LoadOptions> = {
@@ -41,6 +51,8 @@ const LOAD_OPTIONS: Schema<LoadOptions> = {
   requestInit: 'an object',
   trainable: 'anything',
   session: 'an object',
+  keras: 'an object',
+  hdf5: 'a function',
 };
 
 export async function loadModel(
@@ -49,12 +61,26 @@ export async function loadModel(
   options: LoadOptions = {},
 ): Promise<Model> {
   checkOptions<LoadOptions>('load', options, LOAD_OPTIONS);
-  const { signal, tags, onProgress, session, trainable, ...rest } = options;
+  const { signal, tags, onProgress, keras, hdf5, requestInit } = options;
   signal?.throwIfAborted();
-  const sourceOptions = { ...rest, ...(signal && { signal }) };
+  const sourceOptions = { ...(requestInit && { requestInit }), ...(signal && { signal }) };
   const given = await filesOfSource(source, sourceOptions);
   const files = new Progress(onProgress).counting(given, signal);
-  const parts = await readModel(files, { tags });
+  const parts = await readModel(files, { tags, runtime, keras, hdf5 });
+  try {
+    return await openParts(runtime, parts, parts.files ?? files, options);
+  } finally {
+    parts.close?.();
+  }
+}
+
+/** Makes a graph and a session of what was read. */
+async function openParts(
+  runtime: Runtime,
+  parts: ModelParts,
+  files: ModelFiles,
+  { session, signal, trainable }: LoadOptions,
+): Promise<Model> {
   const known = knownPart(runtime, binaryGraphDef(runtime.wasm, parts.graphDef));
   const graph = new Graph(runtime);
   let opened: Session | undefined;
@@ -63,13 +89,13 @@ export async function loadModel(
     opened = new Session(runtime, graph, session);
     const signatures = signaturesOf(graph, parts, known);
     if (trainable !== undefined) await opened.run(graph.initializer());
-    await initialize(runtime, parts, opened, parts.files ?? files, signal);
+    await initialize(runtime, parts, opened, files, signal);
     const used = modelVariables(graph, parts);
     const { initializers = [], assets = [] } = parts;
     const unused = new Set(
       used ? graph.allVariables.map(({ name }) => name).filter((name) => !used.has(name)) : [],
     );
-    const origin = { initializers, assets, files: parts.files ?? files, unused };
+    const origin = { initializers, assets, files, unused };
     return new Model(parts.format, graph, opened, signatures, origin);
   } catch (error) {
     await opened?.close();
@@ -86,7 +112,7 @@ async function initialize(
   files: ModelFiles,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { restore, assets = [], initializers = [] } = parts;
+  const { restore, assets = [], initializers = [], assignments = [] } = parts;
   const folder = new EngineFolder(runtime, files);
   const options = signal ? { signal } : {};
   try {
@@ -96,10 +122,34 @@ async function initialize(
       const feeds: [string, string][] = [[restore.filenameTensor, folder.pathOf(restore.prefix)]];
       await session.run([], feeds, { ...options, targets: [restore.operation] });
     }
+    await assign(session, assignments, options);
     const feeds = assets.map(({ tensor, path }): [string, string] => [tensor, folder.pathOf(path)]);
     if (initializers.length > 0) await session.run([], feeds, { ...options, targets: [...initializers] });
   } finally {
     folder.remove();
+  }
+}
+
+/** Values are fed together up to so many bytes. */
+const MOST_FED = 1 << 26;
+
+/** Gives variables their values. Only those that are fed together are in memory at once. */
+async function assign(
+  session: Session,
+  assignments: readonly Assignment[],
+  options: { signal?: AbortSignal },
+): Promise<void> {
+  for (let i = 0; i < assignments.length; ) {
+    const feeds: [string, Tensor][] = [];
+    const targets: string[] = [];
+    for (let size = 0; i < assignments.length && (size < MOST_FED || feeds.length === 0); i++) {
+      const { placeholder, assign: operation, read } = assignments[i]!;
+      const value = read();
+      size += (value.data as Uint8Array).byteLength;
+      feeds.push([placeholder, value]);
+      targets.push(operation);
+    }
+    await session.run([], feeds, { ...options, targets });
   }
 }
 

@@ -1,8 +1,9 @@
 /** Decides which format a model's files have, and reads it. */
-import { InvalidArgumentError, NotFoundError, UnimplementedError } from '../base/errors.js';
+import { InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { WANTED_HINT, foreignFormat, formatOfName } from '../messages/model-format.js';
 import type { FormatOptions, ModelParts } from './model-parts.js';
+import { readKerasArchive, readKerasHdf5 } from './keras-files.js';
 import { ModelFile, ModelFiles, folderOf, joined, nameOf, openFile, readFile } from './model-files.js';
 import { readMetaGraph, readSavedModel } from './saved-model.js';
 import { readTfjsModel } from './tfjs-graph-model.js';
@@ -31,7 +32,8 @@ async function mainFile(files: ModelFiles): Promise<string> {
   }
   const named = (pattern: RegExp): string | undefined =>
     shortest(files.paths!.filter((path) => pattern.test(nameOf(path))));
-  const found = named(/^saved_model\.pb$/) ?? named(/^model\.json$/);
+  const keras = named(/^model\.weights\.h5$/) === undefined ? undefined : named(/^config\.json$/);
+  const found = named(/^saved_model\.pb$/) ?? named(/^model\.json$/) ?? keras;
   if (found !== undefined) return found;
   const list = named(/^checkpoint$/);
   if (list !== undefined) return newestCheckpoint(files, list);
@@ -62,6 +64,7 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
   if (byName !== undefined) throw new InvalidArgumentError(`${files.place} is ${byName}`);
   const name = nameOf(path);
   if (name === 'saved_model.pb') return readSavedModel(files, path, options);
+  if (name === 'config.json') return readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
   const file = await openFile(files, path);
   const head = await headOf(file);
@@ -74,10 +77,10 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
     case 'tfjs':
       return readTfjsModel(files, path, options);
     case 'zip':
-      return readArchive(await filesOfZip(files.place, file), options);
     case 'keras-zip':
+      return readArchive(await filesOfZip(files.place, file), options);
     case 'hdf5':
-      throw new UnimplementedError(`${files.place} is ${format.says}`);
+      return readKerasHdf5(files, path, options);
     case 'graph-text':
       return graphText(files, path);
     default:

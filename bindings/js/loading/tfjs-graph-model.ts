@@ -1,10 +1,11 @@
 /** Reads graph models of TensorFlow.js: a GraphDef as JSON, whose constants are in shards of weights. */
 import { isPlainObject } from '../base/arguments.js';
-import { DataLossError, InvalidArgumentError, UnimplementedError } from '../base/errors.js';
+import { DataLossError, InvalidArgumentError } from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { SignatureDef } from '../messages/meta-graph.js';
 import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
 import { dtypeNumberOfJson, graphDefOfJson, signatureDefOfJson } from './graph-def-json.js';
+import { isLayersModel, readLayersModel } from './keras-files.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
 import { Weight, readWeights } from './weight-shards.js';
@@ -68,7 +69,7 @@ function addInitializer(nodes: Json[], initializer: unknown): string[] {
     .map(({ name }) => String(name));
 }
 
-export const readTfjsModel: FormatReader = async (files, path) => {
+export const readTfjsModel: FormatReader = async (files, path, options) => {
   let model: unknown;
   try {
     model = JSON.parse(decodeText(await readFile(files, path)));
@@ -77,13 +78,10 @@ export const readTfjsModel: FormatReader = async (files, path) => {
       throw new InvalidArgumentError(`${files.place}: ${path} is damaged: ${error.message}`);
     throw error;
   }
-  const { modelTopology, weightsManifest, format, signature, userDefinedMetadata, modelInitializer } =
+  const { modelTopology, weightsManifest, signature, userDefinedMetadata, modelInitializer } =
     objectOr(model);
+  if (isLayersModel(objectOr(model))) return readLayersModel(files, path, objectOr(model), options);
   const topology = objectOr(modelTopology);
-  if (format === 'layers-model' || topology.model_config || topology.class_name)
-    throw new UnimplementedError(
-      `${files.place} is a layers model of TensorFlow.js, which describes Keras layers: convert it to a graph model (tensorflowjs_converter --input_format=tfjs_layers_model --output_format=tfjs_graph_model)`,
-    );
   if (!Array.isArray(topology.node)) throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
   const weights = await readWeights(files, folderOf(path), weightsManifest ?? []);
   const nodes = nodesIn(topology.node);

@@ -32,7 +32,7 @@ const PYTORCH =
 function zipFormat(bytes: Uint8Array): ForeignFormat {
   const names = namesIn(bytes);
   if (/model\.weights\.h5|metadata\.json[^]*config\.json/.test(names))
-    return { kind: 'keras-zip', says: `a Keras model (.keras): load it with Keras, then ${FREEZE}` };
+    return { kind: 'keras-zip', says: `a Keras model (.keras): ${LOAD}` };
   if (/data\.pkl|\/version\x00*PK|constants\.pkl/.test(names)) return { says: PYTORCH };
   if (/\.npy/.test(names)) return { says: "an archive of NumPy's arrays (.npz): it has values and no graph" };
   const what = names.includes('saved_model.pb') ? 'a zip archive of a SavedModel' : 'a zip archive';
@@ -55,7 +55,7 @@ const SIGNATURES: readonly {
   {
     head: [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a],
     kind: 'hdf5',
-    says: `an HDF5 file (.h5), as Keras saves models and weights: load the model with Keras, then ${FREEZE}`,
+    says: `an HDF5 file (.h5), as Keras saves models and weights: ${LOAD}`,
   },
   {
     head: [0, 0, ...codes('TFL3')],

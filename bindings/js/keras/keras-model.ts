@@ -1,0 +1,61 @@
+/** A Keras model as a graph: its GraphDef, its signature, and the values of its variables. */
+import type { Runtime } from '../engine/runtime.js';
+import { Graph } from '../graph/graph.js';
+import type { Output } from '../graph/operation.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { BuildOptions, BuiltModel, buildModel } from './build-model.js';
+import type { Json } from './json.js';
+import type { WeightValue } from './weight-values.js';
+
+/** The value of a variable: `read` is called once, to feed `placeholder` and run `assign`. */
+export interface Assignment {
+  readonly placeholder: string;
+  readonly assign: string;
+  read(): Tensor;
+}
+
+export interface KerasGraph {
+  readonly graphDef: Uint8Array;
+  /** The names of tensors by the names of inputs and outputs. */
+  readonly inputs: ReadonlyMap<string, string>;
+  readonly outputs: ReadonlyMap<string, string>;
+  readonly trainable: ReadonlyMap<string, boolean>;
+  readonly assignments: readonly Assignment[];
+}
+
+/** Adds what gives a variable the value from the file. */
+function assignmentOf(graph: Graph, { variable, read }: WeightValue): Assignment {
+  const placeholder = `${variable.name}/saved_value`;
+  const value = graph.placeholder(variable.dtype, variable.shape, { name: placeholder });
+  const assign = `${variable.name}/Restore`;
+  graph.op('AssignVariableOp', [variable.handle, value], { name: assign });
+  return { placeholder, assign, read };
+}
+
+const namesOf = (values: ReadonlyMap<string, Output>): Map<string, string> =>
+  new Map([...values].map(([name, output]) => [name, output.name]));
+
+/** Builds a model; `valuesOf` finds the values of its weights. */
+export function kerasGraph(
+  runtime: Runtime,
+  place: string,
+  architecture: Json,
+  options: BuildOptions,
+  valuesOf: (model: BuiltModel) => readonly WeightValue[],
+): KerasGraph {
+  const graph = new Graph(runtime);
+  try {
+    const model = buildModel(place, graph, architecture, options);
+    const assignments = valuesOf(model).map((value) => assignmentOf(graph, value));
+    const all = model.weights.all();
+    return {
+      graphDef: graph.toGraphDef(),
+      inputs: namesOf(model.inputs),
+      outputs: namesOf(model.outputs),
+      trainable: new Map(all.map(({ variable }) => [variable.name, variable.trainable])),
+      assignments,
+    };
+  } finally {
+    graph.dispose();
+  }
+}
