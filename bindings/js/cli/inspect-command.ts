@@ -211,8 +211,8 @@ export const inspectCommand: Command = {
   ],
   async run(args, write) {
     const [file] = args.words as [string];
-    const parts = await readParts(file, args);
     const tf = await init({ threads: 1 });
+    const parts = await readParts(tf, file, args);
     const report = inspect(tf, readContent(tf, file, parts), parts);
     write(args.flags.has('json') ? `${JSON.stringify(report, null, 2)}\n` : printReport(file, report));
     return report.missing.length === 0 && report.problem === undefined ? 0 : 1;

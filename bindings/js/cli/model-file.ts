@@ -57,8 +57,13 @@ async function reported<T>(file: string, work: () => Promise<T>): Promise<T> {
 }
 
 /** The parts of the model in a file or folder. */
-export const readParts = (file: string, args: Arguments): Promise<ModelParts> =>
-  reported(file, async () => readModel(await filesOfSource(file, {}), { tags: tagsOf(args) }));
+export const readParts = (tf: TF, file: string, args: Arguments): Promise<ModelParts> =>
+  reported(file, async () => {
+    const options = { tags: tagsOf(args), runtime: runtimeOf(tf), keras: undefined, hdf5: undefined };
+    const parts = await readModel(await filesOfSource(file, {}), options);
+    parts.close?.();
+    return parts;
+  });
 
 /** The nodes of a model, whether or not the engine knows their ops. */
 export function readContent(tf: TF, file: string, { graphDef }: ModelParts): GraphDefContent {
