@@ -2,6 +2,7 @@
 // browser context of playwright.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 
 const DIGITS = '/web/demo/digits/';
 const GRAPHS = '/web/demo/graphs/';
@@ -547,6 +548,14 @@ export const demoTests = [
       await page.click('#run');
       await says('#results', /^lossfloat32 \[\], /);
       assert.ok(await page.isHidden('#own-problem'));
+      const folder = fileURLToPath(new URL('../../data/models/saved/module', import.meta.url));
+      await page.setInputFiles('#folder', folder);
+      await says('#own-facts', /^module \(SavedModel\): \d+ nodes, .* Nothing is missing\.$/);
+      assert.equal(await page.inputValue('#inputs input'), 'random [1, 3]');
+      await page.fill('#inputs input', '[[1, 2, 3]]');
+      await page.fill('#fetches', 'y');
+      await page.click('#run');
+      await says('#results', /^yfloat32 \[1, 2\], .* ms-?[\d.]+, -?[\d.]+$/);
       assert.deepEqual(errors, []);
     },
   ],

@@ -124,9 +124,14 @@ function showOutputs(checked) {
 
 const open = (request) => void runner.open(request);
 
-async function openFile(file) {
+const isGraph = ({ name }) => /\.(pb|pbtxt|prototxt|txt)$/.test(name) && name !== 'saved_model.pb';
+
+async function openFiles(files) {
+  const [file, ...others] = files;
+  const name = others.length > 0 ? (file.webkitRelativePath || file.name).split('/')[0] : file.name;
   try {
-    open({ name: file.name, content: await contentOf(file) });
+    if (others.length > 0 || !isGraph(file)) open({ name, files: [...files] });
+    else open({ name, content: await contentOf(file) });
   } catch (error) {
     problem('own-problem', error.message);
   }
@@ -192,7 +197,7 @@ const handlers = {
   ready({ version, variant, models: listed }) {
     show('engine', `tfcore-wasm ${version}, ${variant}`);
     models = listed.map((model, i) => ({ ...model, item: makeItem(model, i) }));
-    part('take').disabled = part('file').disabled = false;
+    part('take').disabled = part('file').disabled = part('folder').disabled = false;
     show('summary', 'Running them');
   },
   checked(checked) {
@@ -251,12 +256,13 @@ void runner.start();
 themeButton(part('theme'));
 part('again').addEventListener('click', train);
 part('take').addEventListener('click', () => open({ model: chosen }));
-part('file').addEventListener('change', ({ target }) => target.files[0] && openFile(target.files[0]));
+for (const id of ['file', 'folder'])
+  part(id).addEventListener('change', ({ target }) => target.files[0] && openFiles(target.files));
 part('feeds').addEventListener('submit', run);
 for (const type of ['dragover', 'dragleave', 'drop']) {
   document.addEventListener(type, (event) => {
     event.preventDefault();
     document.body.classList.toggle('dropping', type === 'dragover');
-    if (type === 'drop' && event.dataTransfer.files[0]) openFile(event.dataTransfer.files[0]);
+    if (type === 'drop' && event.dataTransfer.files[0]) openFiles(event.dataTransfer.files);
   });
 }

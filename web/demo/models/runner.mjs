@@ -101,7 +101,7 @@ export class Runner {
   #models;
   #idle; // a session that keeps the worker between the others
   #turn = 0;
-  #own; // { graph, session } of the visitor's model
+  #own; // { session, output(name), close() } of the visitor's model
 
   constructor(report) {
     this.#report = report;
@@ -154,10 +154,16 @@ export class Runner {
     }
   }
 
-  /** Opens a model of the visitor (`content` is bytes or protobuf text), or a copy of one of the models. */
-  async open({ name, content, model }) {
+  /**
+   * Opens a model of the visitor, a GraphDef (`content` is bytes or protobuf text) or `files` of any format that
+   * tf.load opens, or a copy of one of the models.
+   */
+  async open({ name, content, files, model }) {
     try {
-      this.#report({ opened: await this.#open(name, content, this.#models[model]) });
+      const opened = files
+        ? await this.#load(name, files)
+        : await this.#open(name, content, this.#models[model]);
+      this.#report({ opened });
     } catch (error) {
       this.#report({ refused: { what: 'open', why: `${name} cannot be opened: ${inWords(error)}` } });
     }
@@ -176,7 +182,16 @@ export class Runner {
       throw error;
     }
     await this.#closeOwn();
-    this.#own = { graph, session: new this.#tf.Session(graph, IN_WORKER) };
+    const session = new this.#tf.Session(graph, IN_WORKER);
+    const output = (input) => graph.output(input);
+    this.#own = {
+      session,
+      output,
+      async close() {
+        await session.close();
+        graph.dispose();
+      },
+    };
     const { nodes, ops, functions, results } = summarize(graph);
     const places = graph
       .operations()
@@ -191,10 +206,34 @@ export class Runner {
       kinds: ops.length,
       functions: functions.length,
       outputs: outputs.map((operation) => operation.name),
-      inputs: places.map(({ name: input, output }) => ({
+      inputs: places.map(({ name: input, output: place }) => ({
         name: input,
-        type: describeOutput(output),
-        text: startingText(output),
+        type: describeOutput(place),
+        text: startingText(place),
+      })),
+    };
+  }
+
+  /** Its values are named as in the model's signature. */
+  async #load(name, files) {
+    const model = await this.#tf.load(files);
+    await this.#closeOwn();
+    const { inputs, outputs, graph, session } = model;
+    const tensors = new Map([...inputs, ...outputs].map((tensor) => [tensor.name, tensor.output]));
+    const output = (key) => tensors.get(key) ?? graph.output(key);
+    this.#own = { session, output, close: () => model.close() };
+    const { nodes, ops, functions } = summarize(graph);
+    return {
+      name: `${name} (${model.format})`,
+      missing: [],
+      nodes,
+      kinds: ops.length,
+      functions: functions.length,
+      outputs: outputs.map((tensor) => tensor.name),
+      inputs: inputs.map((tensor) => ({
+        name: tensor.name,
+        type: describeOutput(tensor),
+        text: startingText(tensor),
       })),
     };
   }
@@ -202,8 +241,7 @@ export class Runner {
   async #closeOwn() {
     const own = this.#own;
     this.#own = undefined;
-    await own?.session.close();
-    own?.graph.dispose();
+    await own?.close();
   }
 
   /** Runs the visitor's model. */
@@ -222,17 +260,18 @@ export class Runner {
   }
 
   async #run(feeds, fetches) {
-    const { graph, session } = this.#own;
-    const tensors = {};
+    const { output, session } = this.#own;
+    const tensors = new Map();
     for (const [name, text] of Object.entries(feeds)) {
       try {
-        if (text.trim() !== '') tensors[name] = parseFeed(this.#tf, graph.output(name), text);
+        const input = output(name);
+        if (text.trim() !== '') tensors.set(input, parseFeed(this.#tf, input, text));
       } catch (error) {
         throw new Error(`${name}: ${error.message}`);
       }
     }
     const began = performance.now();
-    const results = await session.run(fetches, tensors);
+    const results = await session.run(fetches.map(output), tensors);
     return { time: performance.now() - began, results };
   }
 }

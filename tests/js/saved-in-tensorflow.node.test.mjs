@@ -1,0 +1,66 @@
+// SavedModels that were written here, opened by TensorFlow. Needs the oracle's TensorFlow.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { engine, isClose } from './engine.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const SAVED = path.join(ROOT, 'tests/data/models/saved');
+/** Where tests/oracle/environment.py puts TensorFlow. */
+const PYTHON = path.join(
+  process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'),
+  'tfcore-wasm/oracle/bin/python',
+);
+
+describe('models saved here, in TensorFlow', function () {
+  this.timeout(180_000);
+  let folder;
+  before(function () {
+    if (!existsSync(PYTHON)) {
+      console.log('      skipped: `python3 tests/oracle/golden strings` installs the TensorFlow that this needs');
+      this.skip();
+    }
+    folder = mkdtempSync(path.join(tmpdir(), 'saved-'));
+  });
+  after(() => folder && rmSync(folder, { recursive: true, force: true }));
+
+  it('compute what they compute here, with the same trainable variables', async () => {
+    const tf = await engine();
+    const recorded = JSON.parse(readFileSync(path.join(SAVED, 'saved.json'), 'utf8'));
+    const calls = [];
+    const expected = [];
+    for (const name of ['module', 'keras', 'first', 'checkpoint']) {
+      const model = await tf.load(path.join(SAVED, name));
+      const trainable = model.trainableVariables.map((variable) => variable.name).sort();
+      if (name === 'checkpoint') {
+        const { graph, session } = model;
+        const signatures = { inputs: { x: graph.output('x') }, outputs: { y: graph.output('y') } };
+        await tf.model({ session, signatures }).save(path.join(folder, name));
+      } else {
+        await model.save(path.join(folder, name));
+      }
+      await model.close();
+      for (const { signature, inputs, outputs } of recorded[name].calls) {
+        calls.push({ folder: path.join(folder, name), signature: signature ?? 'serving_default', inputs });
+        expected.push({ outputs, trainable });
+      }
+    }
+    const list = path.join(folder, 'calls.json');
+    writeFileSync(list, JSON.stringify(calls));
+    const script = path.join(ROOT, 'tests/oracle/check_saved_models.py');
+    const { status, stdout, stderr } = spawnSync(PYTHON, [script, list], { encoding: 'utf8' });
+    assert.equal(status, 0, stderr);
+    const got = JSON.parse(stdout.trim().split('\n').at(-1));
+    got.forEach(({ outputs, trainable }, i) => {
+      assert.deepEqual(trainable, expected[i].trainable);
+      assert.deepEqual(Object.keys(outputs).sort(), Object.keys(expected[i].outputs).sort());
+      for (const [name, { dtype, shape, values }] of Object.entries(expected[i].outputs)) {
+        assert.deepEqual([outputs[name].dtype, outputs[name].shape], [dtype, shape]);
+        assert.ok(isClose(outputs[name].values, values, 1e-5), `${calls[i].folder} ${name}`);
+      }
+    });
+  });
+});
