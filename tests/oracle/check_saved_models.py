@@ -18,7 +18,7 @@ def described(value):
 
 
 def called(folder, signature, inputs):
-    model = tf.saved_model.load(folder)
+    model = tf.saved_model.load(folder, tags=['serve'])
     given = {name: tf.constant(np.array(value['values'], value['dtype']).reshape(value['shape']))
              for name, value in inputs.items()}
     outputs = model.signatures[signature](**given)

@@ -6,6 +6,7 @@ import { SignatureDef } from '../messages/meta-graph.js';
 import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
 import { dtypeNumberOfJson, graphDefOfJson, signatureDefOfJson } from './graph-def-json.js';
 import { isLayersModel, readLayersModel } from './keras-files.js';
+import { PLACEHOLDERS } from '../models/graph-interface.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
 import { Weight, readWeights } from './weight-shards.js';
@@ -69,6 +70,22 @@ function addInitializer(nodes: Json[], initializer: unknown): string[] {
     .map(({ name }) => String(name));
 }
 
+/** Some converters name only the outputs: then all placeholders are inputs. */
+function completeSignature(signature: Json, nodes: readonly Json[]): Json {
+  if (!signature.outputs || Object.keys(objectOr(signature.inputs)).length > 0) return signature;
+  const placeholders = nodes.filter(({ op }) => PLACEHOLDERS.has(String(op)));
+  const inputs = placeholders.map(({ name, attr }) => {
+    const { dtype, shape } = objectOr(attr);
+    const info = {
+      name: `${String(name)}:0`,
+      dtype: objectOr(dtype).type,
+      tensorShape: objectOr(shape).shape,
+    };
+    return [String(name), info];
+  });
+  return { ...signature, inputs: Object.fromEntries(inputs) };
+}
+
 export const readTfjsModel: FormatReader = async (files, path, options) => {
   let model: unknown;
   try {
@@ -90,7 +107,7 @@ export const readTfjsModel: FormatReader = async (files, path, options) => {
   const functions = nodesIn(library.function);
   fillConstants(nodes, weights);
   for (const body of functions) fillConstants(nodesIn(body.nodeDef), weights);
-  const described = objectOr(signature ?? objectOr(userDefinedMetadata).signature);
+  const described = completeSignature(objectOr(signature ?? objectOr(userDefinedMetadata).signature), nodes);
   const graphDef = graphDefOfJson({ ...topology, node: nodes });
   return {
     format: 'TensorFlow.js graph model',
