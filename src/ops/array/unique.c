@@ -1,5 +1,5 @@
-/* Unique: the distinct elements of a vector, in the order of their first occurrence; ListDiff: the elements
- * of one vector that another lacks. */
+/* Unique: the distinct elements of a vector, or slices along an axis, in the order of their first occurrence;
+ * ListDiff: the elements of one vector that another lacks. */
 #include <string.h>
 
 #include "op/op_registry.h"
@@ -102,36 +102,122 @@ static bool too_many(int64_t count, DataType index, Status *status) {
   return status_invalid(status, "unique does not support input tensors larger than %d elements", INT32_MAX);
 }
 
-/* rows[k]: the first occurrence of distinct element k; numbers[i]: the distinct element of element i. Returns
- * the number of distinct elements. */
-static int64_t find_unique(const Tensor *x, const ElementSet *set, int64_t *rows, int64_t *numbers) {
+/* The slices of x along an axis. Elements are slices of one element. */
+typedef struct Slices {
+  const Tensor *x;
+  int64_t outer, count, inner;
+} Slices;
+
+static bool slices_of(const Tensor *x, int axis, Slices *slices, Status *status) {
+  *slices = (Slices){.x = x, .outer = 1, .count = shape_dim(&x->shape, axis), .inner = 1};
+  for (int i = 0; i < x->shape.rank; i++) {
+    int64_t *part = i < axis ? &slices->outer : &slices->inner;
+    if (i == axis || !__builtin_mul_overflow(*part, shape_dim(&x->shape, i), part)) continue;
+    return status_invalid(status, "The slices have more than 2**63 - 1 elements");
+  }
+  return true;
+}
+
+/* Element `k` of slice `i`. */
+static int64_t slice_element(const Slices *s, int64_t i, int64_t k) {
+  return (k / s->inner * s->count + i) * s->inner + k % s->inner;
+}
+
+static uint64_t hash_slice(const Slices *s, int64_t i) {
+  uint64_t hash = 0;
+  for (int64_t k = 0; k < s->outer * s->inner; k++)
+    hash = mix(hash + key_at(s->x, slice_element(s, i, k)).hash);
+  return hash;
+}
+
+static bool slices_equal(const Slices *s, int64_t i, int64_t other) {
+  for (int64_t k = 0; k < s->outer * s->inner; k++) {
+    ElementKey a = key_at(s->x, slice_element(s, i, k)), b = key_at(s->x, slice_element(s, other, k));
+    if (!keys_equal(&a, &b)) return false;
+  }
+  return true;
+}
+
+/* rows[k]: the first occurrence of distinct slice k; numbers[i]: the distinct slice of slice i. Returns the
+ * number of distinct slices. */
+static int64_t find_unique(const Slices *s, const ElementSet *set, int64_t *rows, int64_t *numbers) {
   int64_t count = 0;
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    int64_t *slot = set_find(set, x, x, i);
-    if (*slot < 0) {
-      *slot = i;
+  for (int64_t i = 0; i < s->count; i++) {
+    uint64_t at = hash_slice(s, i) & set->mask;
+    while (set->slots[at] >= 0 && !slices_equal(s, i, set->slots[at])) at = (at + 1) & set->mask;
+    if (set->slots[at] < 0) {
+      set->slots[at] = i;
       numbers[i] = count;
       rows[count++] = i;
     } else {
-      numbers[i] = numbers[*slot];
+      numbers[i] = numbers[set->slots[at]];
     }
   }
   return count;
 }
 
+/* The axis of UniqueV2: none is given for a vector. */
+static bool read_axis(const KernelContext *context, int *axis, Status *status) {
+  const Tensor *x = context->inputs[0], *given = context->num_inputs > 1 ? context->inputs[1] : NULL;
+  *axis = 0;
+  if (!given || tensor_num_elements(given) == 0)
+    return tensor_is_vector(x) || status_invalid(status, "unique expects a 1D vector.");
+  if (!tensor_is_vector(given)) return status_invalid(status, "axis expects a 1D vector.");
+  if (tensor_num_elements(given) > 1) {
+    return status_invalid(status, "axis does not support input tensors larger than 1 elements");
+  }
+  int64_t at = tensor_int_at(given, 0);
+  if (at < 0) at += x->shape.rank;
+  if (at < 0 || at >= x->shape.rank)
+    return status_invalid(status, "axis has to be between [0, %d)", x->shape.rank);
+  *axis = (int)at;
+  return true;
+}
+
+/* Output 0: the distinct slices. */
+static bool put_slices(KernelContext *context, const Slices *s, int axis, const int64_t *rows, int64_t count,
+                       Status *status) {
+  int64_t dims[SHAPE_MAX_RANK], *all;
+  Tensor *y;
+  for (int i = 0; i < s->x->shape.rank; i++) dims[i] = shape_dim(&s->x->shape, i);
+  dims[axis] = count;
+  TRY(kernel_allocate_output_dims(context, 0, s->x->shape.rank, dims, &y, status));
+  if (tensor_num_elements(y) == 0) return true;
+  if (s->outer == 1) return array_gather_rows(s->x, rows, count, s->inner, y, context->parallel, status);
+  Buffer *buffer = array_row_numbers(context, s->outer * count, &all, status);
+  if (!buffer) return false;
+  for (int64_t i = 0; i < s->outer * count; i++) all[i] = i / count * s->count + rows[i % count];
+  bool ok = array_gather_rows(s->x, all, s->outer * count, s->inner, y, context->parallel, status);
+  buffer_unref(buffer);
+  return ok;
+}
+
+static bool put_counts(KernelContext *context, const int64_t *numbers, int64_t n, int64_t count,
+                       Status *status) {
+  Tensor *out;
+  if (context->num_outputs < 3) return true;
+  TRY(kernel_allocate_output_dims(context, 2, 1, &count, &out, status));
+  for (int64_t i = 0; i < count; i++) put_index(out, i, 0);
+  for (int64_t i = 0; i < n; i++) put_index(out, numbers[i], tensor_int_at(out, numbers[i]) + 1);
+  return true;
+}
+
 static bool unique_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
-  if (!tensor_is_vector(x)) return status_invalid(status, "unique expects a 1D vector.");
-  int64_t n = tensor_num_elements(x), count = 0, *rows;
-  TRY(too_many(n, context->output_types[1], status));
-  Tensor *y, *index;
+  int axis;
+  Slices slices;
+  TRY(too_many(tensor_num_elements(x), context->output_types[1], status));
+  TRY(read_axis(context, &axis, status));
+  TRY(slices_of(x, axis, &slices, status));
+  int64_t n = slices.count, count = 0, *rows;
+  Tensor *index;
   ElementSet set;
-  TRY(kernel_allocate_output(context, 1, &x->shape, &index, status));
+  TRY(kernel_allocate_output_dims(context, 1, 1, &n, &index, status));
   TRY(set_begin(context, n, &set, status));
   Buffer *buffer = array_row_numbers(context, 2 * n, &rows, status);
-  if (buffer) count = find_unique(x, &set, rows, rows + n);
-  bool ok = buffer && kernel_allocate_output_dims(context, 0, 1, &count, &y, status) &&
-            array_gather_rows(x, rows, count, 1, y, context->parallel, status);
+  if (buffer) count = find_unique(&slices, &set, rows, rows + n);
+  bool ok = buffer && put_slices(context, &slices, axis, rows, count, status) &&
+            put_counts(context, rows + n, n, count, status);
   for (int64_t i = 0; ok && i < n; i++) put_index(index, i, rows[n + i]);
   buffer_unref(buffer);
   buffer_unref(set.buffer);
@@ -144,8 +230,35 @@ static bool unique_shape(InferenceContext *c, Status *status) {
   TRY(shape_ok(shape_vector(c, dim_unknown(c)), &y, status));
   shape_set_output(c, 0, y);
   shape_set_output(c, 1, shape_input(c, 0));
+  if (c->num_outputs > 2) shape_set_output(c, 2, y);
   return true;
 }
+
+/* Output 0 has another size along the axis, if that is known. */
+static bool unique_v2_shape(InferenceContext *c, Status *status) {
+  ShapeHandle x = shape_input(c, 0), vector, axes;
+  const Tensor *given = shape_input_tensor(c, 1);
+  TRY(shape_with_rank(c, shape_input(c, 1), 1, &axes, status));
+  TRY(shape_unknown_outputs(c, status));
+  TRY(shape_ok(shape_vector(c, dim_unknown(c)), &vector, status));
+  for (int i = 1; i < c->num_outputs; i++)
+    TRY(shape_ok(shape_vector(c, dim_unknown(c)), &c->outputs[i], status));
+  if (!given || !shape_rank_known(x)) return true;
+  int64_t axis = 0, count = tensor_num_elements(given);
+  if (count == 0) TRY(shape_with_rank(c, x, 1, &x, status));
+  if (count > 1) return status_invalid(status, "axis does not support input tensors larger than 1 elements");
+  if (count == 1) axis = tensor_int_at(given, 0);
+  if (axis < 0) axis += shape_rank(x);
+  if (axis < 0 || axis >= shape_rank(x))
+    return status_invalid(status, "axis expects to be in the range [%d, %d). got: %lld", -shape_rank(x),
+                          shape_rank(x), (long long)tensor_int_at(given, 0));
+  TRY(shape_ok(shape_vector(c, shape_dim_of(c, x, axis)), &vector, status));
+  shape_set_output(c, 1, vector);
+  return shape_replace_dim(c, x, axis, dim_unknown(c), &c->outputs[0], status);
+}
+
+#define UNIQUE_KERNELS \
+  REAL_KERNELS(unique_kernel), {DT_BOOL, unique_kernel}, { DT_STRING, unique_kernel }
 
 const OpRegistration kOpUnique = {
     .name = "Unique",
@@ -154,7 +267,37 @@ const OpRegistration kOpUnique = {
     .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
     .shape = unique_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {REAL_KERNELS(unique_kernel), {DT_BOOL, unique_kernel}, {DT_STRING, unique_kernel}},
+    .kernels = {UNIQUE_KERNELS},
+};
+
+const OpRegistration kOpUniqueV2 = {
+    .name = "UniqueV2",
+    .inputs = {"x: T", "axis: Taxis"},
+    .outputs = {"y: T", "idx: out_idx"},
+    .attrs = {"T: type", "Taxis: {int32, int64} = DT_INT64", "out_idx: {int32, int64} = DT_INT32"},
+    .shape = unique_v2_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {UNIQUE_KERNELS},
+};
+
+const OpRegistration kOpUniqueWithCounts = {
+    .name = "UniqueWithCounts",
+    .inputs = {"x: T"},
+    .outputs = {"y: T", "idx: out_idx", "count: out_idx"},
+    .attrs = {"T: type", "out_idx: {int32, int64} = DT_INT32"},
+    .shape = unique_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {UNIQUE_KERNELS},
+};
+
+const OpRegistration kOpUniqueWithCountsV2 = {
+    .name = "UniqueWithCountsV2",
+    .inputs = {"x: T", "axis: Taxis"},
+    .outputs = {"y: T", "idx: out_idx", "count: out_idx"},
+    .attrs = {"T: type", "Taxis: {int32, int64} = DT_INT64", "out_idx: {int32, int64} = DT_INT32"},
+    .shape = unique_v2_shape,
+    .gradient = NO_GRADIENT,
+    .kernels = {UNIQUE_KERNELS},
 };
 
 /* --- ListDiff --- */

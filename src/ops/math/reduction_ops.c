@@ -1,10 +1,12 @@
-/* Sum, Mean, Prod, Max, Min, All and Any over some axes of a tensor. */
+/* Sum, Mean, Prod, Max, Min, EuclideanNorm, All and Any over some axes of a tensor. */
+#include <math.h>
 #include <string.h>
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
+#include "ops/support/half_precision.h"
 #include "ops/support/reduction.h"
 
 typedef struct ReductionState {
@@ -64,6 +66,95 @@ static bool reduction_kernel(KernelContext *context, Status *status) {
 
 static const ReduceKind kSum = REDUCE_SUM, kMean = REDUCE_MEAN, kProd = REDUCE_PROD, kMax = REDUCE_MAX,
                         kMin = REDUCE_MIN;
+
+/* --- EuclideanNorm --- */
+
+/* The type in which squares are summed. */
+static DataType square_type(DataType type) {
+  if (type == DT_DOUBLE || type == DT_COMPLEX128) return DT_DOUBLE;
+  return dtype_is_floating(type) || type == DT_COMPLEX64 ? DT_FLOAT : DT_INT64;
+}
+
+static int64_t integer_at(const Tensor *x, int64_t i) {
+  if (dtype_size(x->dtype) == 8) return ((const int64_t *)x->data)[i];
+  return (int64_t)tensor_double_at(x, i);
+}
+
+/* Squares of the absolute values. Those of integers wrap around. */
+static void put_squares(const Tensor *x, Tensor *squares) {
+  int64_t n = tensor_num_elements(x);
+  for (int64_t i = 0; i < n; i++) {
+    if (x->dtype == DT_COMPLEX128) {
+      const double *z = (const double *)x->data + 2 * i;
+      ((double *)squares->data)[i] = z[0] * z[0] + z[1] * z[1];
+    } else if (x->dtype == DT_COMPLEX64) {
+      const float *z = (const float *)x->data + 2 * i;
+      ((float *)squares->data)[i] = z[0] * z[0] + z[1] * z[1];
+    } else if (squares->dtype == DT_INT64) {
+      uint64_t value = (uint64_t)integer_at(x, i);
+      ((int64_t *)squares->data)[i] = (int64_t)(value * value);
+    } else if (squares->dtype == DT_FLOAT) {
+      float value = (float)tensor_double_at(x, i);
+      ((float *)squares->data)[i] = value * value;
+    } else {
+      double value = ((const double *)x->data)[i];
+      ((double *)squares->data)[i] = value * value;
+    }
+  }
+}
+
+/* The root of a sum of squares in an integer type, in which the sum wrapped around. */
+static void put_integer_root(int64_t sum, Tensor *out, int64_t i) {
+  switch ((int)out->dtype) {
+    case DT_INT8: ((int8_t *)out->data)[i] = (int8_t)sqrt((int8_t)sum); break;
+    case DT_UINT8: ((uint8_t *)out->data)[i] = (uint8_t)sqrt((uint8_t)sum); break;
+    case DT_INT16: ((int16_t *)out->data)[i] = (int16_t)sqrt((int16_t)sum); break;
+    case DT_UINT16: ((uint16_t *)out->data)[i] = (uint16_t)sqrt((uint16_t)sum); break;
+    case DT_INT32: ((int32_t *)out->data)[i] = (int32_t)sqrt((int32_t)sum); break;
+    case DT_UINT32: ((uint32_t *)out->data)[i] = (uint32_t)sqrt((uint32_t)sum); break;
+    case DT_UINT64: ((uint64_t *)out->data)[i] = (uint64_t)sqrt((double)(uint64_t)sum); break;
+    default: ((int64_t *)out->data)[i] = (int64_t)sqrt((double)sum); break;
+  }
+}
+
+static void put_roots(Tensor *sums, Tensor *out) {
+  int64_t n = tensor_num_elements(out);
+  for (int64_t i = 0; i < n; i++) {
+    if (sums->dtype == DT_INT64) {
+      put_integer_root(tensor_i64(sums)[i], out, i);
+    } else if (sums->dtype == DT_DOUBLE) {
+      double root = sqrt(((const double *)sums->data)[i]);
+      if (out->dtype == DT_DOUBLE) ((double *)out->data)[i] = root;
+      else ((double *)out->data)[2 * i] = root, ((double *)out->data)[2 * i + 1] = 0;
+    } else {
+      float root = tensor_f32(sums)[i] = sqrtf(tensor_f32(sums)[i]);
+      if (out->dtype == DT_FLOAT) tensor_f32(out)[i] = root;
+      else if (out->dtype == DT_COMPLEX64) tensor_f32(out)[2 * i] = root, tensor_f32(out)[2 * i + 1] = 0;
+    }
+  }
+  if (half_precision(out->dtype)) half_precision_narrow(out->dtype, tensor_f32(sums), out->data, n);
+}
+
+/* The root of a sum of squares, which the kernel of Sum computes. */
+static bool norm_kernel(KernelContext *context, Status *status) {
+  const Tensor *x = context->inputs[0];
+  DataType type = square_type(x->dtype);
+  Tensor squares = {0}, sums = {0}, *out;
+  KernelContext inner = *context;
+  inner.inputs = (const Tensor *[]){&squares, context->inputs[1]};
+  inner.outputs = &sums;
+  inner.output_types = &type;
+  inner.last_use = NULL;
+  inner.data = &kSum;
+  bool ok = tensor_allocate(&squares, type, &x->shape, context->pool, status);
+  if (ok) put_squares(x, &squares);
+  ok =
+      ok && reduction_kernel(&inner, status) && kernel_allocate_output(context, 0, &sums.shape, &out, status);
+  if (ok) put_roots(&sums, out);
+  tensor_clear(&squares);
+  tensor_clear(&sums);
+  return ok;
+}
 
 /* --- gradients --- */
 
@@ -156,6 +247,21 @@ static bool extreme_gradient(const NodeDef *node, const char *op, StrBuf *text, 
                 y, dy);
   return end_gradient("dx:z:0", text, status);
 }
+/* dy x / |x|; for complex numbers, too. */
+static bool norm_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
+  bool keep_dims;
+  TRY(begin_gradient(request->node, "EuclideanNorm", &keep_dims, text, status));
+  strbuf_append(text, "  y = EuclideanNorm[T=$T, Tidx=$Tidx, keep_dims=true](x, i)\n");
+  if (!keep_dims)
+    strbuf_append(text,
+                  "  kept = Shape[T=$T](y:output:0)\n"
+                  "  dy_kept = Reshape[T=$T](dy, kept:output:0)\n");
+  strbuf_printf(text,
+                "  slope = RealDiv[T=$T](%s, y:output:0)\n"
+                "  dx = Mul[T=$T](x, slope:z:0)\n",
+                keep_dims ? "dy" : "dy_kept:output:0");
+  return end_gradient("dx:z:0", text, status);
+}
 static bool max_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   return extreme_gradient(request->node, "Max", text, status);
 }
@@ -227,6 +333,11 @@ const OpRegistration kOpProd = {
     .name = "Prod",
     REDUCTION(prod_gradient, NUMBER_TYPES),
     .kernels = {NUMBER_KERNELS(reduction_kernel, &kProd)},
+};
+const OpRegistration kOpEuclideanNorm = {
+    .name = "EuclideanNorm",
+    REDUCTION(norm_gradient, NUMBER_TYPES),
+    .kernels = {NUMBER_KERNELS(norm_kernel)},
 };
 const OpRegistration kOpMax = {
     .name = "Max",

@@ -174,6 +174,7 @@ static bool is_elsewhere(const char *op) {
 static const struct {
   const char *op, *why;
 } kNoDerivative[] = {
+    {"EuclideanNorm", "the norm has no imaginary part, but that of dy is used"},
     {"Sign", "the gradient is zero, but z / |z| turns with z"},
     {"SquaredDifference", "|x - y|^2 has no imaginary part, but that of dy is used"},
 };
