@@ -15,6 +15,9 @@ const PYTHON = path.join(
   'tfcore-wasm/oracle/bin/python',
 );
 
+/** TensorFlow appends numbers to names that several variables of a program have. */
+const plain = (names) => names.map((name) => name.replace(/_\d+$/, ''));
+
 describe('models saved here, in TensorFlow', function () {
   this.timeout(180_000);
   let folder;
@@ -62,7 +65,7 @@ describe('models saved here, in TensorFlow', function () {
     expected.forEach((wanted, i) => {
       const { outputs, trainable } = got[i];
       const original = got[expected.length + i].trainable;
-      if (original) assert.deepEqual(trainable, original);
+      if (original) assert.deepEqual(plain(trainable), plain(original));
       assert.deepEqual(Object.keys(outputs).sort(), Object.keys(wanted).sort());
       for (const [name, { dtype, shape, values }] of Object.entries(wanted)) {
         assert.deepEqual([outputs[name].dtype, outputs[name].shape], [dtype, shape]);
