@@ -99,7 +99,8 @@ static bool refuse_shape(const Tensor *shape, const char *what, int64_t at, int6
   if (strbuf_ok(&text, status)) {
     if (at < 0)
       status_invalid(status,
-                     "rt_input.shape and shape=%s are incompatible: rt_input.rank = %lld but shape.rank = %lld",
+                     "rt_input.shape and shape=%s are incompatible: rt_input.rank = %lld but shape.rank = "
+                     "%lld",
                      strbuf_text(&text), (long long)got, (long long)want);
     else
       status_invalid(status,
@@ -224,8 +225,8 @@ static bool check_default(const Tensor *values, const Tensor *fallback, Status *
       return status_invalid(status,
                             "default_value.shape=%s and rt_input.flat_values.shape=%s are incompatible: "
                             "default_value.shape[-%d] = %lld but rt_input.flat_values.shape[-%d] = %lld",
-                            shape_text(&fallback->shape, a), shape_text(&values->shape, b), i, (long long)size,
-                            i, (long long)inner);
+                            shape_text(&fallback->shape, a), shape_text(&values->shape, b), i,
+                            (long long)size, i, (long long)inner);
   }
   return true;
 }
@@ -288,51 +289,58 @@ static bool ragged_gradient(const GradientRequest *request, StrBuf *text, Status
   int outer = n > 0 && ok && state.types[0] == FIRST_DIM_SIZE ? n : n + 1;
   arena_free(arena);
   if (!ok) return false;
-  strbuf_append(text, "RaggedGradient[T:type, Tindex:{int64, int32}, Tshape:{int64, int32}](shape:Tshape, "
-                      "values:T, default:T");
+  strbuf_append(text,
+                "RaggedGradient[T:type, Tindex:{int64, int32}, Tshape:{int64, int32}](shape:Tshape, "
+                "values:T, default:T");
   for (int i = 0; i < n; i++) strbuf_printf(text, ", p%d:Tindex", i);
   strbuf_append(text, ", dy:T) -> (dshape:Tshape, dvalues:T, ddefault:T");
   for (int i = 0; i < n; i++) strbuf_printf(text, ", dp%d:Tindex", i);
-  strbuf_append(text, ") {\n"
-                      "  sizes = Shape[T=$T, out_type=int32](values)\n"
-                      "  zero = Const[dtype=int32, value=0]()\n"
-                      "  first = Const[dtype=int32, value=[0]]()\n"
-                      "  second = Const[dtype=int32, value=[1]]()\n"
-                      "  one = Const[dtype=int32, value=1]()\n"
-                      "  count = StridedSlice[T=int32, Index=int32, shrink_axis_mask=1](sizes:output:0, "
-                      "first:output:0, second:output:0, second:output:0)\n"
-                      "  all = Add[T=int32](count:output:0, one:output:0)\n"
-                      "  numbers = Range[Tidx=int32](one:output:0, all:z:0, one:output:0)\n"
-                      "  inner = StridedSlice[T=int32, Index=int32, end_mask=1](sizes:output:0, second:output:0, "
-                      "first:output:0, second:output:0)\n"
-                      "  dy_sizes = Shape[T=$T, out_type=$Tshape](dy)\n");
+  strbuf_append(text,
+                ") {\n"
+                "  sizes = Shape[T=$T, out_type=int32](values)\n"
+                "  zero = Const[dtype=int32, value=0]()\n"
+                "  first = Const[dtype=int32, value=[0]]()\n"
+                "  second = Const[dtype=int32, value=[1]]()\n"
+                "  one = Const[dtype=int32, value=1]()\n"
+                "  count = StridedSlice[T=int32, Index=int32, shrink_axis_mask=1](sizes:output:0, "
+                "first:output:0, second:output:0, second:output:0)\n"
+                "  all = Add[T=int32](count:output:0, one:output:0)\n"
+                "  numbers = Range[Tidx=int32](one:output:0, all:z:0, one:output:0)\n"
+                "  inner = StridedSlice[T=int32, Index=int32, end_mask=1](sizes:output:0, second:output:0, "
+                "first:output:0, second:output:0)\n"
+                "  dy_sizes = Shape[T=$T, out_type=$Tshape](dy)\n");
   strbuf_printf(text, "  outer_end = Const[dtype=int32, value=[%d]]()\n", outer);
-  strbuf_append(text, "  outer = StridedSlice[T=$Tshape, Index=int32](dy_sizes:output:0, first:output:0, "
-                      "outer_end:output:0, second:output:0)\n");
-  strbuf_printf(text, "  at = RaggedTensorToTensor[T=int32, Tindex=$Tindex, Tshape=$Tshape, "
-                      "num_row_partition_tensors=%d, row_partition_types=$row_partition_types](outer:output:0, "
-                      "numbers:output:0, zero:output:0",
+  strbuf_append(text,
+                "  outer = StridedSlice[T=$Tshape, Index=int32](dy_sizes:output:0, first:output:0, "
+                "outer_end:output:0, second:output:0)\n");
+  strbuf_printf(text,
+                "  at = RaggedTensorToTensor[T=int32, Tindex=$Tindex, Tshape=$Tshape, "
+                "num_row_partition_tensors=%d, row_partition_types=$row_partition_types](outer:output:0, "
+                "numbers:output:0, zero:output:0",
                 n);
   for (int i = 0; i < n; i++) strbuf_printf(text, ", p%d", i);
-  strbuf_append(text, ")\n"
-                      "  minus = Const[dtype=int32, value=[-1]]()\n"
-                      "  flat = Reshape[T=int32, Tshape=int32](at:result:0, minus:output:0)\n"
-                      "  cells = Shape[T=int32, out_type=int32](flat:output:0)\n"
-                      "  row_sizes = ConcatV2[N=2, T=int32, Tidx=int32](cells:output:0, inner:output:0, zero:output:0)\n"
-                      "  rows = Reshape[T=$T, Tshape=int32](dy, row_sizes:output:0)\n"
-                      "  sums = UnsortedSegmentSum[T=$T, Tindices=int32, Tnumsegments=int32](rows:output:0, "
-                      "flat:output:0, all:z:0)\n"
-                      "  dvalues = StridedSlice[T=$T, Index=int32, end_mask=1](sums:output:0, second:output:0, "
-                      "first:output:0, second:output:0)\n"
-                      "  rest = StridedSlice[T=$T, Index=int32, shrink_axis_mask=1](sums:output:0, first:output:0, "
-                      "second:output:0, second:output:0)\n"
-                      "  default_sizes = Shape[T=$T, out_type=int32](default)\n"
-                      "  axes = BroadcastGradientArgs[T=int32](inner:output:0, default_sizes:output:0)\n"
-                      "  summed = Sum[T=$T, Tidx=int32](rest:output:0, axes:r1:0)\n"
-                      "  ddefault = Reshape[T=$T, Tshape=int32](summed:output:0, default_sizes:output:0)\n"
-                      "  dshape = ZerosLike[T=$Tshape](shape)\n");
+  strbuf_append(text,
+                ")\n"
+                "  minus = Const[dtype=int32, value=[-1]]()\n"
+                "  flat = Reshape[T=int32, Tshape=int32](at:result:0, minus:output:0)\n"
+                "  cells = Shape[T=int32, out_type=int32](flat:output:0)\n"
+                "  row_sizes = ConcatV2[N=2, T=int32, Tidx=int32](cells:output:0, inner:output:0, "
+                "zero:output:0)\n"
+                "  rows = Reshape[T=$T, Tshape=int32](dy, row_sizes:output:0)\n"
+                "  sums = UnsortedSegmentSum[T=$T, Tindices=int32, Tnumsegments=int32](rows:output:0, "
+                "flat:output:0, all:z:0)\n"
+                "  dvalues = StridedSlice[T=$T, Index=int32, end_mask=1](sums:output:0, second:output:0, "
+                "first:output:0, second:output:0)\n"
+                "  rest = StridedSlice[T=$T, Index=int32, shrink_axis_mask=1](sums:output:0, first:output:0, "
+                "second:output:0, second:output:0)\n"
+                "  default_sizes = Shape[T=$T, out_type=int32](default)\n"
+                "  axes = BroadcastGradientArgs[T=int32](inner:output:0, default_sizes:output:0)\n"
+                "  summed = Sum[T=$T, Tidx=int32](rest:output:0, axes:r1:0)\n"
+                "  ddefault = Reshape[T=$T, Tshape=int32](summed:output:0, default_sizes:output:0)\n"
+                "  dshape = ZerosLike[T=$Tshape](shape)\n");
   for (int i = 0; i < n; i++) strbuf_printf(text, "  dp%d = ZerosLike[T=$Tindex](p%d)\n", i, i);
-  strbuf_append(text, "  return dshape = dshape:y:0, dvalues = dvalues:output:0, ddefault = ddefault:output:0");
+  strbuf_append(text,
+                "  return dshape = dshape:y:0, dvalues = dvalues:output:0, ddefault = ddefault:output:0");
   for (int i = 0; i < n; i++) strbuf_printf(text, ", dp%d = dp%d:y:0", i, i);
   strbuf_append(text, "\n}\n");
   return strbuf_ok(text, status);
@@ -343,8 +351,8 @@ const OpRegistration kOpRaggedTensorToTensor = {
     .inputs = {"shape: Tshape", "values: T", "default_value: T",
                "row_partition_tensors: num_row_partition_tensors * Tindex"},
     .outputs = {"result: T"},
-    .attrs = {"T: type", "Tindex: {int64, int32}", "Tshape: {int64, int32}", "num_row_partition_tensors: int >= 1",
-              "row_partition_types: list(string)"},
+    .attrs = {"T: type", "Tindex: {int64, int32}", "Tshape: {int64, int32}",
+              "num_row_partition_tensors: int >= 1", "row_partition_types: list(string)"},
     .shape = ragged_shape,
     .gradient_fn = ragged_gradient,
     .state_size = sizeof(RaggedState),

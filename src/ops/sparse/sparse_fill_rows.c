@@ -19,11 +19,13 @@ static bool check_fill(KernelContext *context, Status *status) {
     return status_invalid(status, "values must be a vector, saw: %s", shape_text(&values->shape, text));
   int64_t count = shape_dim(&indices->shape, 0), length = shape_dim(&indices->shape, 1);
   if (tensor_num_elements(values) != count)
-    return status_invalid(status, "The length of `values` (%lld) must match the first dimension of `indices` (%lld).",
+    return status_invalid(status,
+                          "The length of `values` (%lld) must match the first dimension of `indices` (%lld).",
                           (long long)tensor_num_elements(values), (long long)count);
   if (tensor_num_elements(shape) != length)
     return status_invalid(status,
-                          "The length of `dense_shape` (%lld) must match the second dimension of `indices` (%lld).",
+                          "The length of `dense_shape` (%lld) must match the second dimension of `indices` "
+                          "(%lld).",
                           (long long)tensor_num_elements(shape), (long long)length);
   if (!tensor_is_scalar(context->inputs[3]))
     return status_invalid(status, "default_value must be a scalar, saw: %s",
@@ -60,7 +62,8 @@ static bool lay_out(KernelContext *context, int64_t rows, int64_t *counts, Tenso
   return kernel_allocate_output_dims(context, 3, 1, &count, &out[3], status);
 }
 
-static bool write_values(KernelContext *context, int64_t rows, int64_t *places, Tensor *out[4], Status *status) {
+static bool write_values(KernelContext *context, int64_t rows, int64_t *places, Tensor *out[4],
+                         Status *status) {
   const Tensor *indices = context->inputs[0];
   int64_t length = shape_dim(&indices->shape, 1);
   size_t bytes = (size_t)length * sizeof(int64_t);
@@ -89,8 +92,8 @@ static bool fill_empty_rows(KernelContext *context, Status *status) {
   if (rows < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)rows);
   int64_t *counts = mem_calloc(rows, sizeof *counts);
   bool ok = counts || status_oom(status, "the rows of a sparse matrix");
-  ok = ok && count_rows(context->inputs[0], rows, counts, status) && lay_out(context, rows, counts, out, status) &&
-       write_values(context, rows, counts, out, status);
+  ok = ok && count_rows(context->inputs[0], rows, counts, status) &&
+       lay_out(context, rows, counts, out, status) && write_values(context, rows, counts, out, status);
   mem_free(counts);
   return ok;
 }
@@ -106,7 +109,8 @@ static bool fill_shape(InferenceContext *c, Status *status) {
   TRY(dim_merge(c, shape_dim_of(c, indices, 1), shape_dim_of(c, shape, 0), &length, status));
   ShapeHandle sizes;
   TRY(shape_from_input_tensor(c, 2, &sizes, status));
-  DimHandle rows = shape_rank_known(sizes) && shape_rank(sizes) > 0 ? shape_dim_of(c, sizes, 0) : dim_unknown(c);
+  DimHandle rows =
+      shape_rank_known(sizes) && shape_rank(sizes) > 0 ? shape_dim_of(c, sizes, 0) : dim_unknown(c);
   TRY(shape_ok(shape_matrix(c, dim_unknown(c), length), &out, status));
   shape_set_output(c, 0, out);
   TRY(shape_ok(shape_vector(c, dim_unknown(c)), &out, status));
@@ -125,16 +129,17 @@ const OpRegistration kOpSparseFillEmptyRows = {
                 "reverse_index_map: int64"},
     .attrs = {"T: type"},
     .shape = fill_shape,
-    .gradient = "SparseFillEmptyRowsGradient[T:type](indices:int64, values:T, shape:int64, default:T, "
-                "doutput_indices:int64, doutput_values:T, dempty:bool, dmap:int64) -> (dindices:int64, dvalues:T, "
-                "dshape:int64, ddefault:T) {\n"
-                "  filled = SparseFillEmptyRows[T=$T](indices, values, shape, default)\n"
-                "  d = SparseFillEmptyRowsGrad[T=$T](filled:reverse_index_map:0, doutput_values)\n"
-                "  dindices = ZerosLike[T=int64](indices)\n"
-                "  dshape = ZerosLike[T=int64](shape)\n"
-                "  return dindices = dindices:y:0, dvalues = d:d_values:0, dshape = dshape:y:0, "
-                "ddefault = d:d_default_value:0\n"
-                "}\n",
+    .gradient =
+        "SparseFillEmptyRowsGradient[T:type](indices:int64, values:T, shape:int64, default:T, "
+        "doutput_indices:int64, doutput_values:T, dempty:bool, dmap:int64) -> (dindices:int64, dvalues:T, "
+        "dshape:int64, ddefault:T) {\n"
+        "  filled = SparseFillEmptyRows[T=$T](indices, values, shape, default)\n"
+        "  d = SparseFillEmptyRowsGrad[T=$T](filled:reverse_index_map:0, doutput_values)\n"
+        "  dindices = ZerosLike[T=int64](indices)\n"
+        "  dshape = ZerosLike[T=int64](shape)\n"
+        "  return dindices = dindices:y:0, dvalues = d:d_values:0, dshape = dshape:y:0, "
+        "ddefault = d:d_default_value:0\n"
+        "}\n",
     .kernels = {{DT_INVALID, fill_empty_rows}},
 };
 
@@ -143,15 +148,16 @@ const OpRegistration kOpSparseFillEmptyRows = {
 static bool check_map(const Tensor *map, const Tensor *grads, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(map))
-    return status_invalid(status, "reverse_index_map must be a vector, saw: %s", shape_text(&map->shape, text));
+    return status_invalid(status, "reverse_index_map must be a vector, saw: %s",
+                          shape_text(&map->shape, text));
   if (!tensor_is_vector(grads))
     return status_invalid(status, "grad_values must be a vector, saw: %s", shape_text(&grads->shape, text));
   int64_t count = tensor_num_elements(grads);
   for (int64_t i = 0; i < tensor_num_elements(map); i++) {
     int64_t at = tensor_i64(map)[i];
     if (at < 0 || at >= count)
-      return status_invalid(status, "Elements in reverse index must be in [0, %lld) but got %lld", (long long)count,
-                            (long long)at);
+      return status_invalid(status, "Elements in reverse index must be in [0, %lld) but got %lld",
+                            (long long)count, (long long)at);
   }
   return true;
 }
@@ -201,23 +207,25 @@ const OpRegistration kOpSparseFillEmptyRowsGrad = {
     .outputs = {"d_values: T", "d_default_value: T"},
     .attrs = {"T: type"},
     .shape = fill_grad_shape,
-    .gradient = "SparseFillEmptyRowsGradGradient[T:type](map:int64, grads:T, d_values:T, d_default:T) -> (dmap:int64, "
-                "dgrads:T) {\n"
-                "  count = Size[T=$T, out_type=int32](grads)\n"
-                "  entries = Shape[T=int64, out_type=int32](map)\n"
-                "  one = Const[dtype=float, value=1]()\n"
-                "  moved = UnsortedSegmentSum[T=$T, Tindices=int64, Tnumsegments=int32](d_values, map, "
-                "count:output:0)\n"
-                "  ones = Fill[T=float, index_type=int32](entries:output:0, one:output:0)\n"
-                "  taken = UnsortedSegmentSum[T=float, Tindices=int64, Tnumsegments=int32](ones:output:0, map, "
-                "count:output:0)\n"
-                "  zeros = ZerosLike[T=$T](grads)\n"
-                "  none = Const[dtype=float, value=0]()\n"
-                "  has = Greater[T=float](taken:output:0, none:output:0)\n"
-                "  defaults = Add[T=$T](zeros:y:0, d_default)\n"
-                "  dgrads = Select[T=$T](has:z:0, moved:output:0, defaults:z:0)\n"
-                "  dmap = ZerosLike[T=int64](map)\n"
-                "  return dmap = dmap:y:0, dgrads = dgrads:output:0\n"
-                "}\n",
+    .gradient =
+        "SparseFillEmptyRowsGradGradient[T:type](map:int64, grads:T, d_values:T, d_default:T) -> "
+        "(dmap:int64, "
+        "dgrads:T) {\n"
+        "  count = Size[T=$T, out_type=int32](grads)\n"
+        "  entries = Shape[T=int64, out_type=int32](map)\n"
+        "  one = Const[dtype=float, value=1]()\n"
+        "  moved = UnsortedSegmentSum[T=$T, Tindices=int64, Tnumsegments=int32](d_values, map, "
+        "count:output:0)\n"
+        "  ones = Fill[T=float, index_type=int32](entries:output:0, one:output:0)\n"
+        "  taken = UnsortedSegmentSum[T=float, Tindices=int64, Tnumsegments=int32](ones:output:0, map, "
+        "count:output:0)\n"
+        "  zeros = ZerosLike[T=$T](grads)\n"
+        "  none = Const[dtype=float, value=0]()\n"
+        "  has = Greater[T=float](taken:output:0, none:output:0)\n"
+        "  defaults = Add[T=$T](zeros:y:0, d_default)\n"
+        "  dgrads = Select[T=$T](has:z:0, moved:output:0, defaults:z:0)\n"
+        "  dmap = ZerosLike[T=int64](map)\n"
+        "  return dmap = dmap:y:0, dgrads = dgrads:output:0\n"
+        "}\n",
     .kernels = {NUMBER_KERNELS(fill_grad)},
 };

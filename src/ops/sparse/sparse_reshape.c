@@ -27,14 +27,16 @@ static bool infer_size(const Shape *from, int64_t *dims, int rank, int unknown, 
   }
   if (rest == 0) {
     dims[unknown] = 0;
-    return total == 0 || status_invalid(status, "reshape cannot infer the missing input size for an empty tensor "
-                                                "unless all specified input sizes are non-zero");
+    return total == 0 || status_invalid(status,
+                                        "reshape cannot infer the missing input size for an empty tensor "
+                                        "unless all specified input sizes are non-zero");
   }
   dims[unknown] = total / rest;
   if (total % rest == 0) return true;
   TRY(shape_set(&to, rank, dims, status));
   status_invalid(status,
-                 "Input to reshape is a SparseTensor with %lld dense values, but the requested shape requires a "
+                 "Input to reshape is a SparseTensor with %lld dense values, but the requested shape "
+                 "requires a "
                  "multiple of %lld. input_shape=%s output_shape=%s",
                  (long long)total, (long long)rest, shape_text(from, a), shape_text(&to, b));
   shape_clear(&to);
@@ -57,10 +59,11 @@ static bool new_shape(const Tensor *wanted, const Shape *from, Shape *to, Status
   TRY(shape_set(to, rank, dims, status));
   return shape_num_elements(to) == shape_num_elements(from) ||
          status_invalid(status,
-                        "Input to reshape is a tensor with %lld dense values, but the requested shape has %lld. "
+                        "Input to reshape is a tensor with %lld dense values, but the requested shape has "
+                        "%lld. "
                         "input_shape=%s output_shape=%s",
-                        (long long)shape_num_elements(from), (long long)shape_num_elements(to), shape_text(from, a),
-                        shape_text(to, b));
+                        (long long)shape_num_elements(from), (long long)shape_num_elements(to),
+                        shape_text(from, a), shape_text(to, b));
 }
 
 static void move_indices(const Tensor *indices, const Shape *from, const Shape *to, Tensor *out) {
@@ -83,8 +86,9 @@ static bool write_reshaped(KernelContext *context, const Shape *from, const Shap
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   Tensor *out, *shape;
   if (count > 0 && (shape_num_elements(from) == 0 || shape_num_elements(to) == 0))
-    return status_invalid(status, "Input tensor has %lld non zero elements but input shape (%s) or output shape (%s) "
-                                  "is empty",
+    return status_invalid(status,
+                          "Input tensor has %lld non zero elements but input shape (%s) or output shape (%s) "
+                          "is empty",
                           (long long)count, shape_text(from, a), shape_text(to, b));
   TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){count, rank}, &out, status));
   TRY(kernel_allocate_output_dims(context, 1, 1, &rank, &shape, status));

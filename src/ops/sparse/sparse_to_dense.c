@@ -26,7 +26,8 @@ static bool check_inputs(KernelContext *context, Status *status) {
     return status_invalid(status, "sparse_indices should be a scalar, vector, or matrix, got shape %s",
                           shape_text(&indices->shape, text));
   if (!tensor_is_vector(shape))
-    return status_invalid(status, "output_shape must be rank 1, got shape %s", shape_text(&shape->shape, text));
+    return status_invalid(status, "output_shape must be rank 1, got shape %s",
+                          shape_text(&shape->shape, text));
   if (tensor_num_elements(shape) != index_length(indices))
     return status_invalid(status, "output_shape has incorrect number of elements: %lld should be: %lld",
                           (long long)tensor_num_elements(shape), (long long)index_length(indices));
@@ -38,7 +39,8 @@ static bool check_inputs(KernelContext *context, Status *status) {
   return tensor_is_scalar(context->inputs[3]) || status_invalid(status, "default_value should be a scalar.");
 }
 
-static bool refuse_index(const Tensor *indices, int64_t i, const char *words, const Shape *shape, Status *status) {
+static bool refuse_index(const Tensor *indices, int64_t i, const char *words, const Shape *shape,
+                         Status *status) {
   StrBuf text = {0};
   char sizes[SHAPE_TEXT_CAPACITY];
   strbuf_printf(&text, "indices[%lld] = ", (long long)i);
@@ -70,10 +72,12 @@ static bool scatter(KernelContext *context, Tensor *out, Status *status) {
     if (at < 0 && !validate)
       return status_invalid(status, "Indices are not valid (out of bounds).  Shape: %s",
                             shape_text(&out->shape, text));
-    if (at < 0) return refuse_index(indices, i, " is out of bounds: need 0 <= index < %s", &out->shape, status);
+    if (at < 0)
+      return refuse_index(indices, i, " is out of bounds: need 0 <= index < %s", &out->shape, status);
     if (validate && at == before) return refuse_index(indices, i, " is repeated%s", NULL, status);
     if (validate && at < before)
-      return refuse_index(indices, i, " is out of order. Many sparse ops require sorted indices.%s", NULL, status);
+      return refuse_index(indices, i, " is out of order. Many sparse ops require sorted indices.%s", NULL,
+                          status);
     before = at;
     TRY(copy_elements(values, values->shape.rank == 0 ? 0 : i, out, at, 1, status));
   }
@@ -104,7 +108,8 @@ static bool to_dense_shape(InferenceContext *c, Status *status) {
 
 /* The rows of dy at the indices belong to the values, the others to the default. */
 static const char kToDenseGradient[] =
-    "SparseToDenseGradient[T:type, Tindices:{int32, int64}](indices:Tindices, shape:Tindices, values:T, default:T, "
+    "SparseToDenseGradient[T:type, Tindices:{int32, int64}](indices:Tindices, shape:Tindices, values:T, "
+    "default:T, "
     "dy:T) -> (dindices:Tindices, dshape:Tindices, dvalues:T, ddefault:T) {\n"
     "  zero = Const[dtype=int32, value=0]()\n"
     "  last = Const[dtype=$Tindices, value=[-1]]()\n"
@@ -125,7 +130,8 @@ static const char kToDenseGradient[] =
     "  ddefault = Sub[T=$T](total:output:0, taken:output:0)\n"
     "  dindices = ZerosLike[T=$Tindices](indices)\n"
     "  dshape = ZerosLike[T=$Tindices](shape)\n"
-    "  return dindices = dindices:y:0, dshape = dshape:y:0, dvalues = dvalues:output:0, ddefault = ddefault:z:0\n"
+    "  return dindices = dindices:y:0, dshape = dshape:y:0, dvalues = dvalues:output:0, ddefault = "
+    "ddefault:z:0\n"
     "}\n";
 
 const OpRegistration kOpSparseToDense = {

@@ -58,6 +58,7 @@ static bool table_construct(const KernelConstruction *construction, void *memory
   const NodeDef *node = construction->node;
   state->kind = op->kind;
   state->anonymous = op->anonymous;
+  state->container = state->name = str_of("");
   if (!op->anonymous) TRY(read_name(node, state, status));
   TRY(node_attr_type(node, "key_dtype", &state->key_dtype, status));
   TRY(node_attr_type(node, "value_dtype", &state->value_dtype, status));
