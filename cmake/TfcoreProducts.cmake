@@ -6,7 +6,7 @@ foreach(module IN LISTS TFCORE_MODULES)
 endforeach()
 
 if(NOT EMSCRIPTEN)
-  if(c_api IN_LIST TFCORE_MODULES)
+  if(native IN_LIST TFCORE_MODULES)
     foreach(kind shared static)
       string(TOUPPER ${kind} library_kind)
       add_library(tfcore_${kind} ${library_kind} ${objects})

@@ -115,6 +115,18 @@ if(c_api IN_LIST TFCORE_MODULES)
   tfcore_test(test_golden ${sources} ${golden}.c LIBRARIES tfcore_harness tfcore_c_api)
 endif()
 
+# The functions of native programs. tests/c/native/<name>_transcript.c -> native_<name>: compares with what TensorFlow said.
+if(native IN_LIST TFCORE_MODULES)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/native/*_test.c)
+  tfcore_test(test_native ${sources} LIBRARIES tfcore_harness tfcore_native)
+  file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/c/native/*_transcript.c)
+  foreach(program IN LISTS programs)
+    get_filename_component(name ${program} NAME_WE)
+    tfcore_test(native_${name} ${program} LIBRARIES tfcore_shared)
+    target_include_directories(native_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/c)
+  endforeach()
+endif()
+
 if(NOT EMSCRIPTEN)
   find_program(TFCORE_NODE node)
   if(TFCORE_NODE)

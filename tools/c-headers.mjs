@@ -1,4 +1,4 @@
-// Parses the declarations of exported functions in C headers: those that begin with TF_CAPI_EXPORT.
+// Parses the declarations of exported functions in C headers: those that begin with TF_CAPI_EXPORT or TF_NATIVE_EXPORT.
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 
@@ -57,11 +57,15 @@ const signatureOf = (returns, parameters) => ({
   parameters: readParameters(parameters),
 });
 
-/** The functions that a header exports, in order: { name, returns, parameters: [{ name, type }] }. */
+/**
+ * The functions that a header exports, in order: { name, isNative, returns, parameters: [{ name, type }] }. Those
+ * with `isNative` are not in the wasm.
+ */
 export function exportedFunctions(text) {
-  const declaration = /^TF_CAPI_EXPORT\b([^;(]*?)\b(\w+)\s*\(([^;]*)\)\s*;/gm;
-  return Array.from(withoutComments(text).matchAll(declaration), ([, returns, name, parameters]) => ({
+  const declaration = /^TF_(CAPI|NATIVE)_EXPORT\b([^;(]*?)\b(\w+)\s*\(([^;]*)\)\s*;/gm;
+  return Array.from(withoutComments(text).matchAll(declaration), ([, kind, returns, name, parameters]) => ({
     name,
+    isNative: kind === 'NATIVE',
     ...signatureOf(returns, parameters),
   }));
 }

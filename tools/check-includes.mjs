@@ -27,6 +27,8 @@ export const ARROWS = {
   ops: ['device', 'blas', 'checkpoint'],
   c_api: ['runtime', 'ops'],
   wasm: ['c_api'],
+  saved_model: ['runtime'],
+  native: ['c_api', 'saved_model'],
 };
 
 /** Folders that consist of wings, and the wing that the others may use. */
@@ -36,14 +38,14 @@ export const WINGS = { ops: 'support' };
 const OUTSIDE = [
   { header: /^tensorflow\/core\/(framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
   { header: /^protobuf-c\//, folders: ['proto'] },
-  { header: /^(tensorflow\/c|tfcore)\/\w+\.h$/, folders: ['c_api', 'wasm'] },
+  { header: /^(tensorflow\/c(\/eager)?|tfcore)\/\w+\.h$/, folders: ['c_api', 'wasm', 'native'] },
   { header: /^op_table\.inc$/, folders: ['ops'] },
   { header: /^wasm_simd128\.h$/, folders: ['simd'] },
   { header: /^emscripten(\/|\.h$)/, folders: ['c_api', 'wasm'] },
 ];
 
-/** wasm/ extends the C API for JavaScript, so it may include the C API's internal structs. */
-const SHARES_INTERNALS = { wasm: 'c_api' };
+/** wasm/ extends the C API for JavaScript, native/ for native programs; they may include its internal structs. */
+const SHARES_INTERNALS = { wasm: 'c_api', native: 'c_api' };
 
 function reachable(folder, seen = new Set([folder])) {
   for (const below of ARROWS[folder] ?? []) {

@@ -90,7 +90,9 @@ const parameterName = (name) => (RESERVED.has(name) ? `${name}_` : name);
 /** The text of abi.ts. */
 export function abiOf(headers) {
   const types = new Types(headers);
-  const sorted = [...headers.functions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sorted = headers.functions
+    .filter(({ isNative }) => !isNative)
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
   const methods = sorted.map((declared) => `  ${declared.name}${types.signature(declared, ':', takesNull)};`);
   const named = [...types.named].sort().map(([name, type]) => `export type ${name} = ${type};`);
   return `/** The functions that the wasm exports, by the C headers. Made by tools/generate-abi.mjs; not edited. */

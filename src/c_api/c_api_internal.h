@@ -79,6 +79,9 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Registers the ops of this build, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
+/* Reads a serialised RunOptions. Its texts are in `arena`. */
+MUST_CHECK bool parse_run_options(const TF_Buffer *bytes, Arena *arena, SessionRunOptions *options,
+                                  bool *is_traced, Status *status);
 /* TF_SessionRun in two parts: beginning the step, and running it for `slice_ms` or (0) to its end. */
 MUST_CHECK bool begin_session_step(TF_Session *session, const SessionRunOptions *options,
                                    const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,

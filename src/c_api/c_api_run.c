@@ -125,20 +125,26 @@ typedef struct StepReport {
   int num_graphs;
 } StepReport;
 
-static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, StepReport *report,
-                             Status *status) {
+bool parse_run_options(const TF_Buffer *bytes, Arena *arena, SessionRunOptions *options, bool *is_traced,
+                       Status *status) {
   void *message;
-  TRY(parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", report->arena,
-                  &message, status));
+  TRY(parse_given(kRunOptions, bytes->data, bytes->length, "Unparseable RunOptions proto", arena, &message,
+                  status));
   const Tensorflow__RunOptions *given = message;
   options->timeout_ms = given->timeout_in_ms;
   options->inter_op_thread_pool = given->inter_op_thread_pool;
   options->output_partition_graphs = given->output_partition_graphs;
-  if (given->trace_level > TENSORFLOW__RUN_OPTIONS__TRACE_LEVEL__NO_TRACE) {
-    options->trace = report->trace = step_trace_new();
-    if (!report->trace) return status_oom(status, "a trace");
-  }
+  *is_traced = given->trace_level > TENSORFLOW__RUN_OPTIONS__TRACE_LEVEL__NO_TRACE;
   return true;
+}
+
+static bool read_run_options(const TF_Buffer *bytes, SessionRunOptions *options, StepReport *report,
+                             Status *status) {
+  bool is_traced;
+  TRY(parse_run_options(bytes, report->arena, options, &is_traced, status));
+  if (!is_traced) return true;
+  options->trace = report->trace = step_trace_new();
+  return report->trace || status_oom(status, "a trace");
 }
 
 bool fill_buffer_with_run_metadata(StepTrace *trace, GraphDef **graphs, int num_graphs, TF_Buffer *buffer,

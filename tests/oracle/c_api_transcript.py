@@ -1,5 +1,5 @@
-"""Builds tests/c/c_api/transcript.c with TensorFlow's own library and writes what it says to
-tests/data/c_api_transcript.txt. With `check` nothing is written: the lines are compared with the file."""
+"""Builds the programs below with TensorFlow's own library and writes what they say to tests/data/. With `check` nothing
+is written: the lines are compared with the files."""
 
 import importlib.util
 import os
@@ -9,10 +9,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RECORD = ROOT / 'tests/data/c_api_transcript.txt'
+RECORDS = {
+    'c_api/transcript.c': 'c_api_transcript.txt',
+    'native/saved_model_transcript.c': 'saved_model_transcript.txt',
 
+}
 
-def transcript():
+def transcript(source):
     spec = importlib.util.find_spec('tensorflow')
     if spec is None:
         sys.exit('this Python has no TensorFlow; run it with one that does (tests/oracle/requirements.txt)')
@@ -20,16 +23,20 @@ def transcript():
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / 'transcript'
         # The wheel has no libtensorflow.so: its C API is in these two.
-        subprocess.run(['cc', '-std=gnu11', str(ROOT / 'tests/c/c_api/transcript.c'), f'-I{ROOT / "include"}', f'-L{library}',
-                        '-l:libtensorflow_cc.so.2', '-l:libtensorflow_framework.so.2', f'-Wl,-rpath,{library}', '-o', str(program)],
-                       check=True)
+        subprocess.run(['cc', '-std=gnu11', str(ROOT / 'tests/c' / source), f'-I{ROOT / "include"}', f'-I{ROOT / "tests/c"}',
+                        f'-DTFCORE_SOURCE_DIR="{ROOT}"', f'-L{library}', '-l:libtensorflow_cc.so.2',
+                        '-l:libtensorflow_framework.so.2', f'-Wl,-rpath,{library}', '-o', str(program)], check=True)
         environment = dict(os.environ, CUDA_VISIBLE_DEVICES='', TF_CPP_MIN_LOG_LEVEL='3')
         return subprocess.run([str(program), '--print'], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               env=environment).stdout
 
-
 if __name__ == '__main__':
-    lines = transcript()
-    if sys.argv[1:] == ['check']:
-        sys.exit(0 if lines == RECORD.read_bytes() else f'TensorFlow says something else than {RECORD.relative_to(ROOT)}')
-    RECORD.write_bytes(lines)
+    wrong = []
+    for source, name in RECORDS.items():
+        lines, record = transcript(source), ROOT / 'tests/data' / name
+        if sys.argv[1:] != ['check']:
+            record.write_bytes(lines)
+        elif lines != record.read_bytes():
+            wrong.append(name)
+    if wrong:
+        sys.exit(f'TensorFlow says something else than {", ".join(wrong)}')

@@ -2,7 +2,7 @@
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
  * Not included: sessions without a graph (TF_DeprecatedSession),
- * saved models, servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
+ * servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
  * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
  * TF_Get/SetHandleShapeAndType.
  *
@@ -477,6 +477,15 @@ TF_CAPI_EXPORT extern void TF_SessionPRun(TF_Session *session, const char *handl
                                           const TF_Operation *const *target_opers, int ntargets,
                                           TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeletePRunHandle(const char *handle);
+
+/* Loads a SavedModel: its graph into `graph`, which must be empty, and a session with its variables restored
+ * and its initialising operation run. `tags` (in any order) choose one of its graphs. `run_options` (a
+ * serialised RunOptions; may be NULL) apply to these steps. `meta_graph_def` (may be NULL) gets the
+ * serialised MetaGraphDef. Nodes that need an op which is not registered are not imported; it is an error
+ * only if restoring or initialising needs them. On error the result is NULL and `graph` is empty. */
+TF_NATIVE_EXPORT extern TF_Session *TF_LoadSessionFromSavedModel(
+    const TF_SessionOptions *session_options, const TF_Buffer *run_options, const char *export_dir,
+    const char *const *tags, int tags_len, TF_Graph *graph, TF_Buffer *meta_graph_def, TF_Status *status);
 
 /* The devices of a session: its CPUs, in the order of their ids. The caller deletes the list, which may
  * outlive the session. */

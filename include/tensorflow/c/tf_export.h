@@ -7,5 +7,7 @@
 #else
 #define TF_CAPI_EXPORT __attribute__((visibility("default")))
 #endif
+/* Of functions that only the native library has. */
+#define TF_NATIVE_EXPORT __attribute__((visibility("default")))
 
 #endif
