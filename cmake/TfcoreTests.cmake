@@ -134,7 +134,7 @@ if(NOT EMSCRIPTEN)
     # Under sanitizers the compiler adds symbols of its own.
     if(TARGET tfcore_shared AND NOT TFCORE_SANITIZE)
       add_test(NAME exported_symbols COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/check-exports.mjs
-        $<TARGET_FILE:tfcore_shared> ${CMAKE_SOURCE_DIR}/include/tensorflow/c ${CMAKE_SOURCE_DIR}/include/tfcore)
+        $<TARGET_FILE:tfcore_shared> ${CMAKE_SOURCE_DIR}/include/tensorflow/c ${CMAKE_SOURCE_DIR}/include/tensorflow/c/eager ${CMAKE_SOURCE_DIR}/include/tfcore)
       add_test(NAME c_programs COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/check-c-programs.mjs
         ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}/tests/c/c_api/user_program.c ${CMAKE_SOURCE_DIR}/tests/c/c_api/string_layout.c)
     endif()

@@ -28,7 +28,8 @@ export const ARROWS = {
   c_api: ['runtime', 'ops'],
   wasm: ['c_api'],
   saved_model: ['runtime'],
-  native: ['c_api', 'saved_model'],
+  eager: ['runtime'],
+  native: ['c_api', 'saved_model', 'eager'],
 };
 
 /** Folders that consist of wings, and the wing that the others may use. */

@@ -79,6 +79,11 @@ MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Registers the ops of this build, once. */
 MUST_CHECK bool register_ops(Status *status);
 void graph_reference(TF_Graph *graph);
+/* Lists in `arena`, copied from what a caller passed; NULL when out of memory. */
+AttrValue *attr_of_strings(Arena *arena, const void *const *values, const size_t *lengths, int count);
+AttrValue *attr_of_bools(Arena *arena, const unsigned char *values, int count);
+AttrValue *attr_of_types(Arena *arena, const TF_DataType *values, int count);
+AttrValue *attr_of_shapes(Arena *arena, const int64_t *const *dims, const int *num_dims, int count);
 /* Reads a serialised RunOptions. Its texts are in `arena`. */
 MUST_CHECK bool parse_run_options(const TF_Buffer *bytes, Arena *arena, SessionRunOptions *options,
                                   bool *is_traced, Status *status);

@@ -159,11 +159,7 @@ void TF_SetAttrString(TF_OperationDescription *desc, const char *attr_name, cons
 
 void TF_SetAttrStringList(TF_OperationDescription *desc, const char *attr_name, const void *const *values,
                           const size_t *lengths, int num_values) {
-  if (!usable(desc)) return;
-  Str *strings = arena_calloc(desc->arena, num_values, sizeof *strings);
-  for (int i = 0; strings && i < num_values; i++) strings[i] = (Str){values[i], lengths[i]};
-  set_attr(desc, attr_name,
-           strings ? attr_value_string_list(desc->arena, strings, (size_t)num_values) : NULL);
+  if (usable(desc)) set_attr(desc, attr_name, attr_of_strings(desc->arena, values, lengths, num_values));
 }
 
 void TF_SetAttrInt(TF_OperationDescription *desc, const char *attr_name, int64_t value) {
@@ -190,10 +186,7 @@ void TF_SetAttrBool(TF_OperationDescription *desc, const char *attr_name, unsign
 
 void TF_SetAttrBoolList(TF_OperationDescription *desc, const char *attr_name, const unsigned char *values,
                         int num_values) {
-  if (!usable(desc)) return;
-  bool *bools = arena_calloc(desc->arena, num_values, sizeof *bools);
-  for (int i = 0; bools && i < num_values; i++) bools[i] = values[i] != 0;
-  set_attr(desc, attr_name, bools ? attr_value_bool_list(desc->arena, bools, (size_t)num_values) : NULL);
+  if (usable(desc)) set_attr(desc, attr_name, attr_of_bools(desc->arena, values, num_values));
 }
 
 void TF_SetAttrType(TF_OperationDescription *desc, const char *attr_name, TF_DataType value) {
@@ -202,10 +195,7 @@ void TF_SetAttrType(TF_OperationDescription *desc, const char *attr_name, TF_Dat
 
 void TF_SetAttrTypeList(TF_OperationDescription *desc, const char *attr_name, const TF_DataType *values,
                         int num_values) {
-  if (!usable(desc)) return;
-  int *types = arena_calloc(desc->arena, num_values, sizeof *types);
-  for (int i = 0; types && i < num_values; i++) types[i] = (int)values[i];
-  set_attr(desc, attr_name, types ? attr_value_type_list(desc->arena, types, (size_t)num_values) : NULL);
+  if (usable(desc)) set_attr(desc, attr_name, attr_of_types(desc->arena, values, num_values));
 }
 
 void TF_SetAttrPlaceholder(TF_OperationDescription *desc, const char *attr_name, const char *placeholder) {
@@ -226,17 +216,7 @@ void TF_SetAttrShape(TF_OperationDescription *desc, const char *attr_name, const
 
 void TF_SetAttrShapeList(TF_OperationDescription *desc, const char *attr_name, const int64_t *const *dims,
                          const int *num_dims, int num_shapes) {
-  if (!usable(desc)) return;
-  const TensorShapeProto **shapes = arena_calloc(desc->arena, num_shapes, sizeof *shapes);
-  for (int i = 0; shapes && i < num_shapes; i++) {
-    AttrValue *shape = attr_value_shape(desc->arena, num_dims[i], dims[i]);
-    if (!shape) {
-      shapes = NULL;
-    } else {
-      shapes[i] = shape->shape;
-    }
-  }
-  set_attr(desc, attr_name, shapes ? attr_value_shape_list(desc->arena, shapes, (size_t)num_shapes) : NULL);
+  if (usable(desc)) set_attr(desc, attr_name, attr_of_shapes(desc->arena, dims, num_dims, num_shapes));
 }
 
 void TF_SetAttrTensorShapeProto(TF_OperationDescription *desc, const char *attr_name, const void *proto,

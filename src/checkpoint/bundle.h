@@ -36,6 +36,9 @@ MUST_CHECK bool bundle_reader_open(Str prefix, BundleReader **reader, Status *st
 void bundle_reader_free(BundleReader *reader); /* NULL is fine */
 /* The number of data files. */
 int32_t bundle_reader_num_shards(const BundleReader *reader);
+/* The number of tensors, and their names, sorted; borrowed. */
+int64_t bundle_reader_num_tensors(const BundleReader *reader);
+Str bundle_reader_name(const BundleReader *reader, int64_t i);
 bool bundle_reader_contains(const BundleReader *reader, Str name);
 /* The dtype and shape of a tensor; for a sliced tensor the full shape. NOT_FOUND "Key x not found in
  * checkpoint". */

@@ -73,6 +73,11 @@ void bundle_reader_free(BundleReader *reader) {
 
 int32_t bundle_reader_num_shards(const BundleReader *reader) { return reader->header->num_shards; }
 
+/* The first entry is the header's. */
+int64_t bundle_reader_num_tensors(const BundleReader *reader) { return reader->num_entries - 1; }
+
+Str bundle_reader_name(const BundleReader *reader, int64_t i) { return reader->entries[i + 1].key; }
+
 bool bundle_reader_contains(const BundleReader *reader, Str name) {
   return name.length > 0 && table_find(reader->entries, reader->num_entries, name);
 }

@@ -38,7 +38,10 @@ static bool check_known(const Start *start, Str node) {
 static bool find_feed(const Start *start, const char *tensor, NodeOutput *output) {
   TRY(check_known(start, node_of(tensor)));
   return graph_find_output(start->graph, tensor, output, start->status) ||
-         status_reword(start->status, CODE_NOT_FOUND, "FeedInputs: unable to find feed output %s", tensor);
+         status_reword(start->status, CODE_INVALID_ARGUMENT,
+                       "Tensor %s, specified in either feed_devices or fetch_devices was not found in the "
+                       "Graph",
+                       tensor);
 }
 
 static bool set_feed(Start *start, int i, const char *tensor, const char *text) {

@@ -12,8 +12,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORDS = {
     'c_api/transcript.c': 'c_api_transcript.txt',
     'native/saved_model_transcript.c': 'saved_model_transcript.txt',
-
+    'native/clients_transcript.c': 'clients_transcript.txt',
+    'native/eager_transcript.c': 'eager_transcript.txt',
 }
+
 
 def transcript(source):
     spec = importlib.util.find_spec('tensorflow')

@@ -1,8 +1,7 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
- * Not included: sessions without a graph (TF_DeprecatedSession),
- * servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
+ * Not included: servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
  * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
  * TF_Get/SetHandleShapeAndType.
  *
@@ -487,10 +486,40 @@ TF_NATIVE_EXPORT extern TF_Session *TF_LoadSessionFromSavedModel(
     const TF_SessionOptions *session_options, const TF_Buffer *run_options, const char *export_dir,
     const char *const *tags, int tags_len, TF_Graph *graph, TF_Buffer *meta_graph_def, TF_Status *status);
 
+/* ---- sessions without a graph, from before TF_Graph ----
+ *
+ * They have a graph of their own, which TF_ExtendGraph grows, and name operations ("n") and outputs ("n:0";
+ * "n" is the first one). For the rest, as the calls for TF_Session. */
+typedef struct TF_DeprecatedSession TF_DeprecatedSession;
+
+TF_NATIVE_EXPORT extern TF_DeprecatedSession *TF_NewDeprecatedSession(const TF_SessionOptions *options,
+                                                                      TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_CloseDeprecatedSession(TF_DeprecatedSession *session, TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_DeleteDeprecatedSession(TF_DeprecatedSession *session, TF_Status *status);
+/* Adds the nodes of a serialised GraphDef, which may have edges from those that are there. */
+TF_NATIVE_EXPORT extern void TF_ExtendGraph(TF_DeprecatedSession *session, const void *proto,
+                                            size_t proto_len, TF_Status *status);
+/* Deletes the tensors in `inputs`, also on error. */
+TF_NATIVE_EXPORT extern void TF_Run(TF_DeprecatedSession *session, const TF_Buffer *run_options,
+                                    const char **input_names, TF_Tensor **inputs, int ninputs,
+                                    const char **output_names, TF_Tensor **outputs, int noutputs,
+                                    const char **target_oper_names, int ntargets, TF_Buffer *run_metadata,
+                                    TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_PRunSetup(TF_DeprecatedSession *session, const char **input_names,
+                                          int ninputs, const char **output_names, int noutputs,
+                                          const char **target_oper_names, int ntargets, const char **handle,
+                                          TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_PRun(TF_DeprecatedSession *session, const char *handle,
+                                     const char **input_names, TF_Tensor **inputs, int ninputs,
+                                     const char **output_names, TF_Tensor **outputs, int noutputs,
+                                     const char **target_oper_names, int ntargets, TF_Status *status);
+
 /* The devices of a session: its CPUs, in the order of their ids. The caller deletes the list, which may
  * outlive the session. */
 typedef struct TF_DeviceList TF_DeviceList;
 TF_CAPI_EXPORT extern TF_DeviceList *TF_SessionListDevices(TF_Session *session, TF_Status *status);
+TF_NATIVE_EXPORT extern TF_DeviceList *TF_DeprecatedSessionListDevices(TF_DeprecatedSession *session,
+                                                                       TF_Status *status);
 TF_CAPI_EXPORT extern void TF_DeleteDeviceList(TF_DeviceList *list);
 TF_CAPI_EXPORT extern int TF_DeviceListCount(const TF_DeviceList *list);
 /* "/job:localhost/replica:0/task:0/device:CPU:0". NULL, -1 or 0 with INVALID_ARGUMENT for an invalid index,
@@ -507,6 +536,19 @@ TF_CAPI_EXPORT extern uint64_t TF_DeviceListIncarnation(const TF_DeviceList *lis
  * it depends on more, or if computing it failed. */
 TF_CAPI_EXPORT extern unsigned char TF_TryEvaluateConstant(TF_Graph *graph, TF_Output output,
                                                            TF_Tensor **result, TF_Status *status);
+
+/* ---- libraries of ops ---- */
+
+/* Libraries of ops are written against TensorFlow's C++ interface, which this library does not have; ops and
+ * kernels in C are registered by the program itself (ops.h, kernels.h). */
+typedef struct TF_Library TF_Library;
+
+/* NULL with UNIMPLEMENTED, or NOT_FOUND if there is no such file. */
+TF_NATIVE_EXPORT extern TF_Library *TF_LoadLibrary(const char *library_filename, TF_Status *status);
+/* An empty buffer. */
+TF_NATIVE_EXPORT extern TF_Buffer TF_GetOpList(TF_Library *lib_handle);
+/* NULL is fine. */
+TF_NATIVE_EXPORT extern void TF_DeleteLibraryHandle(TF_Library *lib_handle);
 
 /* ---- ops ---- */
 

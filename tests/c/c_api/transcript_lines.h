@@ -1,6 +1,6 @@
 /* Lines about what a library with TensorFlow's C API does, one for each case. TensorFlow's own library wrote
- * the files in tests/data/ (tests/oracle/c_api_transcript.py); ours must write the same. For programs that use
- * only the C API.
+ * the files in tests/data/ (tests/oracle/c_api_transcript.py); ours must write the same. For programs that
+ * use only the C API.
  *
  *   program           compares what this library does with the file, and tells what differs
  *   program --print   writes the lines

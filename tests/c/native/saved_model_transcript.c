@@ -20,7 +20,8 @@ typedef struct Model {
 static Model load(const char *dir, const char *const *tags, int num_tags) {
   TF_SessionOptions *options = TF_NewSessionOptions();
   Model model = {TF_NewGraph(), NULL, TF_NewBuffer()};
-  model.session = TF_LoadSessionFromSavedModel(options, NULL, dir, tags, num_tags, model.graph, model.meta, status);
+  model.session =
+      TF_LoadSessionFromSavedModel(options, NULL, dir, tags, num_tags, model.graph, model.meta, status);
   TF_DeleteSessionOptions(options);
   return model;
 }
@@ -59,7 +60,8 @@ static void say_floats(const char *name, TF_Tensor *tensor) {
   free(text.data);
 }
 
-static void run(const char *name, const Model *model, TF_Output x, int num_x, const int64_t *dims, TF_Output y) {
+static void run(const char *name, const Model *model, TF_Output x, int num_x, const int64_t *dims,
+                TF_Output y) {
   int64_t count = 1;
   for (int i = 0; i < num_x; i++) count *= dims[i];
   TF_Tensor *value = TF_AllocateTensor(TF_FLOAT, dims, num_x, (size_t)count * sizeof(float)), *result = NULL;
@@ -112,7 +114,8 @@ static void refusals(void) {
   Model model = load(MODELS "main_op", kServe, 1);
   TF_SessionOptions *options = TF_NewSessionOptions();
   TF_Buffer *nonsense = TF_NewBufferFromString("\377\377\377", 3);
-  TF_Session *none = TF_LoadSessionFromSavedModel(options, NULL, MODELS "main_op", kServe, 1, model.graph, NULL, status);
+  TF_Session *none =
+      TF_LoadSessionFromSavedModel(options, NULL, MODELS "main_op", kServe, 1, model.graph, NULL, status);
   say_status("a graph with nodes");
   say_number("a graph with nodes", none != NULL);
   TF_Graph *graph = TF_NewGraph();
