@@ -1,8 +1,8 @@
 /* MatrixDiag, MatrixDiagPart and MatrixSetDiag in versions 2 and 3: bands of diagonals of matrices.
  *
  * The band [k0, k1] is a matrix with one row for each diagonal, from the uppermost, k1, to the lowest, k0. A
- * shorter diagonal is padded on one side: version 2 has it on the left, version 3 where attr `align` says, for
- * diagonals above and below the main one. A band of one diagonal is a vector.
+ * shorter diagonal is padded on one side: version 2 has it on the left, version 3 where attr `align` says,
+ * for diagonals above and below the main one. A band of one diagonal is a vector.
  */
 #include <string.h>
 
@@ -12,7 +12,8 @@
 #include "ops/support/element_types.h"
 
 typedef struct BandState {
-  bool upper_right, lower_right; /* whether diagonals above (and the main one) and below it end at the right */
+  bool upper_right,
+      lower_right; /* whether diagonals above (and the main one) and below it end at the right */
 } BandState;
 
 static bool band_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -89,8 +90,7 @@ static bool copy_band(KernelContext *context, const Band *b, const Tensor *from,
     bool right = k >= 0 ? b->align.upper_right : b->align.lower_right;
     int64_t in_matrix = k >= 0 ? k : -k * b->columns;
     int64_t in_band = (b->k1 - k) * b->width + (right ? b->width - length : 0);
-    ArrayBox box = {.from_offset = to_band ? in_matrix : in_band,
-                    .to_offset = to_band ? in_band : in_matrix};
+    ArrayBox box = {.from_offset = to_band ? in_matrix : in_band, .to_offset = to_band ? in_band : in_matrix};
     if (length <= 0) continue;
     array_box_add(&box, b->count, to_band ? matrix : band, to_band ? band : matrix);
     array_box_add(&box, length, to_band ? b->columns + 1 : 1, to_band ? 1 : b->columns + 1);
@@ -137,7 +137,8 @@ static bool read_size(const Tensor *size, const char *name, int64_t *value, Stat
 
 /* The sizes of the matrices: given, or the smallest that hold the band. */
 static bool choose_sizes(const Tensor *const *inputs, Band *b, Status *status) {
-  int64_t rows, columns, least_rows = b->width - smaller(b->k1, 0), least_columns = b->width + larger(b->k0, 0);
+  int64_t rows, columns, least_rows = b->width - smaller(b->k1, 0),
+                         least_columns = b->width + larger(b->k0, 0);
   TRY(read_size(inputs[2], "num_rows", &rows, status));
   TRY(read_size(inputs[3], "num_cols", &columns, status));
   if (rows == -1 && columns == -1) {
@@ -150,8 +151,9 @@ static bool choose_sizes(const Tensor *const *inputs, Band *b, Status *status) {
   if (rows < least_rows) return status_invalid(status, "The number of rows is too small.");
   if (columns < least_columns) return status_invalid(status, "The number of columns is too small.");
   if (rows != least_rows && columns != least_columns)
-    return status_invalid(status, "The number of rows or columns is not consistent with the specified d_lower, "
-                                  "d_upper, and diagonal.");
+    return status_invalid(status,
+                          "The number of rows or columns is not consistent with the specified d_lower, "
+                          "d_upper, and diagonal.");
   b->rows = rows;
   b->columns = columns;
   return true;
@@ -172,8 +174,9 @@ static bool read_diagonals(const Tensor *diagonal, Band *b, Status *status) {
                           shape_text(&diagonal->shape, text));
   }
   return shape_dim(&diagonal->shape, rank - 2) == b->k1 - b->k0 + 1 ||
-         status_invalid(status, "The number of diagonals provided in the input does not match the lower_diag_index "
-                                "and upper_diag_index range.");
+         status_invalid(status,
+                        "The number of diagonals provided in the input does not match the lower_diag_index "
+                        "and upper_diag_index range.");
 }
 
 static bool diag_kernel(KernelContext *context, Status *status) {
@@ -204,11 +207,12 @@ static bool check_diagonal_shape(const Tensor *input, const Tensor *diagonal, co
   bool fits = diagonal->shape.rank == rank;
   for (int i = 0; fits && i < rank; i++) fits = shape_dim(&diagonal->shape, i) == dims[i];
   return fits ||
-         status_invalid(status,
-                        "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] "
-                        "is not equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
-                        "Input shape: %s\nDiagonal shape: %s",
-                        shape_text(&input->shape, of), shape_text(&diagonal->shape, got));
+         status_invalid(
+             status,
+             "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] "
+             "is not equal to the longests diagonal in range [lower_diag_index:upper_diag_index].\n"
+             "Input shape: %s\nDiagonal shape: %s",
+             shape_text(&input->shape, of), shape_text(&diagonal->shape, got));
 }
 
 static bool set_kernel(KernelContext *context, Status *status) {
@@ -311,13 +315,17 @@ static bool set_shape(InferenceContext *c, Status *status) {
 
 #define ALIGN "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'"
 #define BAND_STATE .state_size = sizeof(BandState), .construct = band_construct
-#define BAND_KERNELS(kernel) NUMBER_KERNELS(kernel), {DT_BOOL, kernel}
+#define BAND_KERNELS(kernel) \
+  NUMBER_KERNELS(kernel), { DT_BOOL, kernel }
 
 /* sum_<name>: the sum of all elements, a scalar. */
-#define SUM_OF(name, value)                                         \
-  "  flat_" name "_shape = Const[dtype=int32, value=[-1]]()\n"       \
-  "  flat_" name " = Reshape[T=$T](" value ", flat_" name "_shape:output:0)\n" \
-  "  axis_" name " = Const[dtype=int32, value=0]()\n"                \
+#define SUM_OF(name, value)                               \
+  "  flat_" name                                          \
+  "_shape = Const[dtype=int32, value=[-1]]()\n"           \
+  "  flat_" name " = Reshape[T=$T](" value ", flat_" name \
+  "_shape:output:0)\n"                                    \
+  "  axis_" name                                          \
+  " = Const[dtype=int32, value=0]()\n"                    \
   "  sum_" name " = Sum[T=$T](flat_" name ":output:0, axis_" name ":output:0)\n"
 
 /* TensorFlow has no gradient by the padding value. */
@@ -332,24 +340,30 @@ static bool set_shape(InferenceContext *c, Status *status) {
   "  dpadding = Sub[T=$T](sum_all:output:0, sum_band:output:0)\n" \
   "  return ddiagonal = d:diagonal:0, dk = dk:y:0, drows = none:y:0, dcolumns = none:y:0, dpadding = " \
   "dpadding:z:0\n}\n"
-#define PART_GRADIENT(version, declared, passed) \
-  "MatrixDiagPart" version "Gradient[T:type" declared "](input:T, k:int32, padding:T, dy:T) -> (dinput:T, " \
-  "dk:int32, dpadding:T) {\n" \
-  "  zeros = ZerosLike[T=$T](input)\n" \
-  "  d = MatrixSetDiag" version "[T=$T" passed "](zeros:y:0, dy, k)\n" \
-  "  dk = ZerosLike[T=int32](k)\n" \
-  "  one = Const[dtype=$T, value=1]()\n" \
-  "  padded = MatrixDiagPart" version "[T=$T" passed "](zeros:y:0, k, one:output:0)\n" \
-  "  slope = Mul[T=$T](padded:diagonal:0, dy)\n" SUM_OF("all", "slope:z:0") \
-  "  return dinput = d:output:0, dk = dk:y:0, dpadding = sum_all:output:0\n}\n"
-#define SET_GRADIENT(version, declared, passed)                                                            \
-  "MatrixSetDiag" version "Gradient[T:type" declared "](input:T, diagonal:T, k:int32, dy:T) -> (dinput:T, " \
-  "ddiagonal:T, dk:int32) {\n"                                                                             \
-  "  zero = Const[dtype=$T, value=0]()\n"                                                                  \
-  "  part = MatrixDiagPart" version "[T=$T" passed "](dy, k, zero:output:0)\n"                             \
-  "  zeros = ZerosLike[T=$T](diagonal)\n"                                                                  \
-  "  rest = MatrixSetDiag" version "[T=$T" passed "](dy, zeros:y:0, k)\n"                                  \
-  "  dk = ZerosLike[T=int32](k)\n"                                                                         \
+#define PART_GRADIENT(version, declared, passed)         \
+  "MatrixDiagPart" version "Gradient[T:type" declared    \
+  "](input:T, k:int32, padding:T, dy:T) -> (dinput:T, "  \
+  "dk:int32, dpadding:T) {\n"                            \
+  "  zeros = ZerosLike[T=$T](input)\n"                   \
+  "  d = MatrixSetDiag" version "[T=$T" passed           \
+  "](zeros:y:0, dy, k)\n"                                \
+  "  dk = ZerosLike[T=int32](k)\n"                       \
+  "  one = Const[dtype=$T, value=1]()\n"                 \
+  "  padded = MatrixDiagPart" version "[T=$T" passed     \
+  "](zeros:y:0, k, one:output:0)\n"                      \
+  "  slope = Mul[T=$T](padded:diagonal:0, dy)\n" SUM_OF( \
+      "all", "slope:z:0") "  return dinput = d:output:0, dk = dk:y:0, dpadding = sum_all:output:0\n}\n"
+#define SET_GRADIENT(version, declared, passed)          \
+  "MatrixSetDiag" version "Gradient[T:type" declared     \
+  "](input:T, diagonal:T, k:int32, dy:T) -> (dinput:T, " \
+  "ddiagonal:T, dk:int32) {\n"                           \
+  "  zero = Const[dtype=$T, value=0]()\n"                \
+  "  part = MatrixDiagPart" version "[T=$T" passed       \
+  "](dy, k, zero:output:0)\n"                            \
+  "  zeros = ZerosLike[T=$T](diagonal)\n"                \
+  "  rest = MatrixSetDiag" version "[T=$T" passed        \
+  "](dy, zeros:y:0, k)\n"                                \
+  "  dk = ZerosLike[T=int32](k)\n"                       \
   "  return dinput = rest:output:0, ddiagonal = part:diagonal:0, dk = dk:y:0\n}\n"
 
 #define DIAG_INPUTS \
