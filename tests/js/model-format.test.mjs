@@ -38,10 +38,7 @@ const FILES = {
     bytes(0x1c, 0, 0, 0, 'TFL3', new Array(20).fill(1)),
     /TensorFlow Lite.*take the model that it was converted from/,
   ],
-  'an HDF5 file': [
-    bytes([0x89], 'HDF\r\n\x1a\n', new Array(20).fill(0)),
-    /HDF5 file.*load the model with Keras/,
-  ],
+  'an HDF5 file': [bytes([0x89], 'HDF\r\n\x1a\n', new Array(20).fill(0)), /HDF5 file.*tf\.load opens it/],
   'a Keras model': [zip('metadata.json', 'config.json', 'model.weights.h5'), /Keras model \(\.keras\)/],
   'a zip archive': [zip('graph.pb'), /zip archive: tf\.load opens it/],
   'a SavedModel in a zip archive': [
