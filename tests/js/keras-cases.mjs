@@ -54,9 +54,7 @@ export async function checkOutputs(tf, model, record) {
 /** The derivatives of the sum of all squared outputs by the trained variables, in the order of Keras' layers. */
 export async function checkGradients(tf, model, record) {
   const { graph, session } = model;
-  const sums = model.outputs.map(({ output }) =>
-    graph.sum(graph.square(graph.reshape(output, [-1])), [0]),
-  );
+  const sums = model.outputs.map(({ output }) => graph.sum(graph.square(graph.reshape(output, [-1])), [0]));
   const loss = sums.reduce((a, b) => graph.add(a, b));
   const variables = model.trainableVariables;
   assert.equal(variables.length, record.gradients.length);

@@ -74,11 +74,23 @@ describe('layers models of TensorFlow.js', () => {
   it('that are damaged give clear errors and leave nothing behind', async () => {
     const before = tf.memory();
     const cases = [
-      [(model) => (layersOf(model)[1].config.filters = 'many'), /layer conv \(Conv2D\): filters must be a whole number/],
-      [(model) => (layersOf(model)[1].config.filters = 4), /has no weight conv\/kernel for variable conv\/kernel/],
+      [
+        (model) => (layersOf(model)[1].config.filters = 'many'),
+        /layer conv \(Conv2D\): filters must be a whole number/,
+      ],
+      [
+        (model) => (layersOf(model)[1].config.filters = 4),
+        /has no weight conv\/kernel for variable conv\/kernel/,
+      ],
       [(model) => (layersOf(model)[1].inbound_nodes[0][0][0] = 'absent'), /has no call 0 of layer absent/],
-      [(model) => (layersOf(model)[1].inbound_nodes[0][0] = ['norm', 0, 0, {}]), /layer (conv|norm) has no value 0/],
-      [(model) => (model.modelTopology.model_config.config.output_layers = [[3]]), /is no input or output of a model/],
+      [
+        (model) => (layersOf(model)[1].inbound_nodes[0][0] = ['norm', 0, 0, {}]),
+        /layer (conv|norm) has no value 0/,
+      ],
+      [
+        (model) => (model.modelTopology.model_config.config.output_layers = [[3]]),
+        /is no input or output of a model/,
+      ],
       [(model) => (model.modelTopology.model_config.class_name = 'Own'), /is a model of the class Own/],
       [(model) => delete model.modelTopology.model_config, /has no description of a Keras model/],
       [(model) => model.weightsManifest[0].weights.pop(), /bytes more than their weights/],

@@ -4,7 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { engine, isClose } from './engine.mjs';
-import { ROOT, bytesOf, checkGradients, checkOutputs, feedsOf, readRecords, withModel } from './keras-cases.mjs';
+import {
+  ROOT,
+  bytesOf,
+  checkGradients,
+  checkOutputs,
+  feedsOf,
+  readRecords,
+  withModel,
+} from './keras-cases.mjs';
 
 const records = await readRecords();
 const FILES = Object.entries(records).flatMap(([name, { files }]) =>
@@ -30,14 +38,20 @@ describe('Keras models', () => {
   }
 
   it('are opened from bytes, and as the files of an archive', async () => {
-    await withModel(tf, await bytesOf('sequential2.h5'), (model) => checkOutputs(tf, model, records.sequential2));
+    await withModel(tf, await bytesOf('sequential2.h5'), (model) =>
+      checkOutputs(tf, model, records.sequential2),
+    );
     await withModel(tf, await bytesOf('vision.keras'), (model) => checkOutputs(tf, model, records.vision));
   });
 
   it('have variables with the names that Keras gives them', () =>
     withModel(tf, `${ROOT}/text.keras`, async (model) => {
       const names = model.variables.map(({ name }) => name);
-      for (const name of ['embedding/embeddings', 'both/forward_lstm/lstm_cell/recurrent_kernel', 'gru/gru_cell/bias'])
+      for (const name of [
+        'embedding/embeddings',
+        'both/forward_lstm/lstm_cell/recurrent_kernel',
+        'gru/gru_cell/bias',
+      ])
         assert.ok(names.includes(name), `${name} is not among ${names}`);
       assert.deepEqual(model.trainableVariables, model.variables);
     }));
@@ -46,7 +60,9 @@ describe('Keras models', () => {
     withModel(tf, `${ROOT}/sequential.keras`, async (model) => {
       const [{ output }] = model.outputs;
       const { graph, session } = model;
-      const step = new tf.train.GradientDescentOptimizer(0.1).minimize(graph.sum(graph.square(output), [0, 1]));
+      const step = new tf.train.GradientDescentOptimizer(0.1).minimize(
+        graph.sum(graph.square(output), [0, 1]),
+      );
       const [x] = Object.values(feedsOf(tf, records.sequential));
       await session.run([], [[model.inputs[0].output, x]], { targets: [step] });
       const expected = Object.values(await model.run(x))[0];
@@ -67,13 +83,21 @@ describe('Keras models', () => {
       assert.rejects(tf.load(`${ROOT}/foreign.keras`), /not known: Twice \(twice\), Scale \(scaled\)/));
 
     it('are defined by options of tf.load', () =>
-      withModel(tf, `${ROOT}/foreign.keras`, async (model) => {
-        await checkOutputs(tf, model, records.foreign);
-        await checkGradients(tf, model, records.foreign);
-      }, { keras: { layers } }));
+      withModel(
+        tf,
+        `${ROOT}/foreign.keras`,
+        async (model) => {
+          await checkOutputs(tf, model, records.foreign);
+          await checkGradients(tf, model, records.foreign);
+        },
+        { keras: { layers } },
+      ));
 
     it('that are no functions are refused', () =>
-      assert.rejects(tf.load(`${ROOT}/foreign.keras`, { keras: { layers: { Twice: 2 } } }), /keras.layers.Twice/));
+      assert.rejects(
+        tf.load(`${ROOT}/foreign.keras`, { keras: { layers: { Twice: 2 } } }),
+        /keras.layers.Twice/,
+      ));
   });
 
   describe('errors', () => {

@@ -11,6 +11,13 @@ interface NodeModules {
   'node:zlib': typeof import('node:zlib');
 }
 
+/**
+ * Imports a package that users install if they need it. Bundlers would look for the package of an import, so
+ * the import is made of text.
+ */
+export const importPackage = (name: string): Promise<unknown> =>
+  (new Function('name', 'return import(name)') as (name: string) => Promise<unknown>)(name);
+
 export const isNode = typeof process === 'object' && typeof process.versions?.node === 'string';
 
 /** A module of Node. It is loaded at run time, so that bundlers for the web see no import of it. */

@@ -103,8 +103,8 @@ function needsOf(value: Described): Reference[] {
 }
 
 /**
- * The calls of the layers of a Functional model, by '<layer> <index>'. Keras 2 counts the calls of a model inside
- * of another one from 1, because its own construction was the first: the last index that is used tells.
+ * The calls of the layers of a Functional model, by '<layer> <index>'. Keras 2 counts the calls of a model that
+ * is inside of another one from 1, because its construction was the first: the last index that is used tells.
  */
 export function callsByIndex(model: Json): Map<string, DescribedCall> {
   const layers = layersOf(model).map((layer): [string, DescribedCall[]] => [

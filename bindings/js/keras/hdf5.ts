@@ -1,6 +1,7 @@
 /** Reads HDF5 files with the npm package h5wasm, which users install if they need it. */
 import { shown } from '../base/arguments.js';
 import { DataLossError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
+import { importPackage, isNode } from '../base/host.js';
 import { DType, dtypeOf } from '../tensor/dtypes.js';
 import { Tensor, tensor } from '../tensor/tensor.js';
 
@@ -35,23 +36,23 @@ const PACKAGE = 'h5wasm';
 const isModule = (value: unknown): value is Hdf5Module =>
   typeof value === 'object' && value !== null && 'ready' in value && 'File' in value;
 
-/** The module: what the user's function returns, or the installed package. */
+/** The module: what the user's function returns, or in Node the installed package. */
 export async function loadHdf5(own: (() => unknown) | undefined): Promise<Hdf5Module> {
   let found: unknown;
   try {
-    /* Bundlers must not look for a package that may be missing, so its name is no constant. */
-    found = await (own ? own() : import(/* webpackIgnore: true */ /* @vite-ignore */ PACKAGE));
+    if (!own && !isNode) throw new Error("in a page, option 'hdf5' of tf.load is needed");
+    found = await (own ? own() : importPackage(PACKAGE));
   } catch (error) {
+    const why = (error as Error).message;
     throw new FailedPreconditionError(
-      `Keras stores weights in HDF5 files, which the package ${PACKAGE} reads: npm install ${PACKAGE} (${(error as Error).message})`,
-    ).hint(`In a page that is bundled, give it to tf.load too: { hdf5: () => import('${PACKAGE}') }`);
+      `Keras stores weights in HDF5 files, which the package ${PACKAGE} reads: npm install ${PACKAGE} (${why})`,
+    ).hint(`In a page, give it to tf.load too: { hdf5: () => import('${PACKAGE}') }`);
   }
   const module = isModule(found) ? found : (found as { default?: unknown } | undefined)?.default;
-  if (!isModule(module))
-    throw new InvalidArgumentError(
-      `option 'hdf5' must return the module ${PACKAGE}, such as () => import('${PACKAGE}'), not ${shown(found)}`,
-    );
-  return module;
+  if (isModule(module)) return module;
+  throw new InvalidArgumentError(
+    `option 'hdf5' must return the module ${PACKAGE}, such as () => import('${PACKAGE}'), not ${shown(found)}`,
+  );
 }
 
 const DTYPES: Readonly<Record<string, DType>> = {

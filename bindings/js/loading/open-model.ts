@@ -38,8 +38,8 @@ export interface LoadOptions {
   /** Of Keras models: layers that are not Keras' own. */
   keras?: KerasOptions;
   /**
-   * Returns the module that reads Keras' weights: `() => import('h5wasm')`. Without it the installed package is
-   * imported, which bundlers do not see.
+   * Returns the module that reads Keras' HDF5 files: `() => import('h5wasm')`. Pages need it for such files;
+   * Node imports the installed package itself.
    */
   hdf5?: () => unknown;
 }

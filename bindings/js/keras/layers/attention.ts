@@ -184,95 +184,84 @@ class Positions {
   }
 }
 
-function multiHead(
+/** The attributes in which Keras has the layers inside: for queries, keys, values, and the result. */
+type Parts = readonly [string, string, string, string];
+
+/** What several heads find for flat queries, keys and values: [B, T, heads * size], and their weights. */
+function attended(
   layer: Layer,
   call: Call,
+  inputs: readonly Output[],
   heads: Heads,
-  names: readonly [string, string, string, string],
-): KerasTensor[] {
-  const given = argumentsOf(call);
-  const { query, value, key = value } = given;
-  if (!query || !value || !key) throw layer.refuse('it needs a query and a value');
-  const rank = layer.rank(query.output);
-  const axes = layer.config.value('attention_axes')
-    ? layer.config.intList('attention_axes')
-    : range(1, rank - 1);
-  const places = [query, key, value].map(({ output }) => new Positions(layer, output, axes));
-  const [q, k, v] = [query, key, value].map(({ output }, i) => places[i]!.flat(output)) as [
-    Output,
-    Output,
-    Output,
-  ];
-  const prefix = layer.model.isKeras3 ? '' : '_';
+  parts: Parts,
+): [Output, Output] {
+  const [q, k, v] = inputs as [Output, Output, Output];
   const to = (x: Output, i: number, name: string, count: number, size: number): Output =>
-    projected(layer, x, `${prefix}${names[i]!}`, name, [layer.known(x, -1)], [count, size]);
-  const queries = perHead(
-    layer,
-    to(q, 0, 'query', heads.queries, heads.keySize),
-    heads.queries,
-    heads.keySize,
-  );
-  const keys = perHead(layer, to(k, 1, 'key', heads.keys, heads.keySize), heads.keys, heads.keySize);
+    perHead(layer, projected(layer, x, parts[i]!, name, [layer.known(x, -1)], [count, size]), count, size);
+  const queries = to(q, 0, 'query', heads.queries, heads.keySize);
+  const keys = to(k, 1, 'key', heads.keys, heads.keySize);
+  const width = [heads.queries, heads.valueSize];
   const gate = layer.config.bool('use_gate', false)
-    ? layer.op('Sigmoid', [
-        projected(layer, q, '_gate_dense', 'gate', [layer.known(q, -1)], [heads.queries, heads.valueSize]),
-      ])
+    ? layer.op('Sigmoid', [projected(layer, q, '_gate_dense', 'gate', [layer.known(q, -1)], width)])
     : undefined;
-  const values = perHead(layer, to(v, 2, 'value', heads.keys, heads.valueSize), heads.keys, heads.valueSize);
+  const values = to(v, 2, 'value', heads.keys, heads.valueSize);
   const repeats = heads.queries / heads.keys;
   const scaled = layer.mul(queries, 1 / Math.sqrt(heads.keySize));
   const scores = layer.op('BatchMatMulV2', [scaled, repeatHeads(layer, keys, repeats)], { adj_y: true });
   const weights = headWeights(layer, scores, headMask(layer, call, scores));
   const combined = layer.op('BatchMatMulV2', [weights, repeatHeads(layer, values, repeats)]);
   const [batch, , time] = layer.sizes(combined) as [Size, Size, Size];
-  const joined = layer.reshape(layer.transpose(combined, [0, 2, 1, 3]), [
-    batch,
-    time,
-    heads.queries * heads.valueSize,
-  ]);
-  const wanted = layer.config.value('output_shape')
-    ? layer.config.intList('output_shape')
-    : [layer.known(query.output, -1)];
-  const gated = gate ? layer.mul(joined, gate) : joined;
-  const result = projected(
+  const joined = layer.reshape(layer.transpose(combined, [0, 2, 1, 3]), [batch, time, width[0]! * width[1]!]);
+  return [gate ? layer.mul(joined, gate) : joined, weights];
+}
+
+function multiHead(layer: Layer, call: Call, heads: Heads, parts: Parts): KerasTensor[] {
+  const { config } = layer;
+  if (config.has('sliding_window')) throw layer.refuse('sliding_window is not supported');
+  const { query, value, key = value } = argumentsOf(call);
+  if (!query || !value || !key) throw layer.refuse('it needs a query and a value');
+  const inner = range(1, layer.rank(query.output) - 1);
+  const axes = config.value('attention_axes') ? config.intList('attention_axes') : inner;
+  const given = [query, key, value].map(({ output }) => output);
+  const places = given.map((output) => new Positions(layer, output, axes));
+  const [found, weights] = attended(
     layer,
-    gated,
-    `${prefix}${names[3]}`,
-    'attention_output',
-    [heads.queries, heads.valueSize],
-    wanted,
+    call,
+    given.map((x, i) => places[i]!.flat(x)),
+    heads,
+    parts,
   );
-  const restored = places[0]!.restored(result);
-  const shaped =
-    wanted.length === 1
-      ? restored
-      : layer.reshape(restored, [...layer.sizes(restored).slice(0, -1), ...wanted]);
-  const output = { output: shaped, mask: query.mask };
+  const sizes = config.value('output_shape')
+    ? config.intList('output_shape')
+    : [layer.known(query.output, -1)];
+  const from = [heads.queries, heads.valueSize];
+  const result = places[0]!.restored(projected(layer, found, parts[3], 'attention_output', from, sizes));
+  const output = {
+    output:
+      sizes.length === 1 ? result : layer.reshape(result, [...layer.sizes(result).slice(0, -1), ...sizes]),
+    mask: query.mask,
+  };
   return call.kwargs.return_attention_scores === true ? [output, { output: weights }] : [output];
 }
 
-const PARTS = ['query_dense', 'key_dense', 'value_dense', 'output_dense'] as const;
+const PARTS: Parts = ['query_dense', 'key_dense', 'value_dense', 'output_dense'];
+const PRIVATE_PARTS = PARTS.map((name) => `_${name}`) as unknown as Parts;
 
 const multiHeadAttention: LayerFunction = (layer, call) => {
   const { config } = layer;
-  if (config.has('sliding_window')) throw layer.refuse('sliding_window is not supported');
   const [heads, keySize] = [config.int('num_heads'), config.int('key_dim')];
   const valueSize = config.has('value_dim') ? config.int('value_dim') : keySize;
-  return multiHead(layer, call, { queries: heads, keys: heads, keySize, valueSize }, PARTS);
+  const parts = layer.model.isKeras3 ? PARTS : PRIVATE_PARTS;
+  return multiHead(layer, call, { queries: heads, keys: heads, keySize, valueSize }, parts);
 };
 
 const groupedQueryAttention: LayerFunction = (layer, call) => {
   const { config } = layer;
-  if (config.has('sliding_window')) throw layer.refuse('sliding_window is not supported');
-  const [queries, keys, size] = [
-    config.int('num_query_heads'),
-    config.int('num_key_value_heads'),
-    config.int('head_dim'),
-  ];
+  const [queries, keys] = [config.int('num_query_heads'), config.int('num_key_value_heads')];
+  const size = config.int('head_dim');
   if (keys < 1 || queries % keys !== 0)
     throw layer.refuse(`${queries} heads cannot share ${keys} heads of keys`);
-  const names = PARTS.map((name) => `_${name}`) as unknown as typeof PARTS;
-  return multiHead(layer, call, { queries, keys, keySize: size, valueSize: size }, names);
+  return multiHead(layer, call, { queries, keys, keySize: size, valueSize: size }, PRIVATE_PARTS);
 };
 
 export const ATTENTION: Readonly<Record<string, LayerFunction>> = {

@@ -1,4 +1,4 @@
-/** Functions of keras.ops that a Functional model calls: each is a layer of its own in the model's description. */
+/** Functions of keras.ops that a model calls: each is a layer of its own in the model's description. */
 import type { Output } from '../../graph/operation.js';
 import { DType, dtypeOf } from '../../tensor/dtypes.js';
 import { Argument, Call, Layer, LayerFunction, isTensor, tensorsIn, unmasked } from '../layer.js';

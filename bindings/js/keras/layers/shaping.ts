@@ -1,4 +1,4 @@
-/** Layers without weights: activations, shapes, scaling, and those that change nothing outside of training. */
+/** Activations, shapes, scaling, and layers that change nothing outside of training. */
 import type { Output } from '../../graph/operation.js';
 import { activate, elu, leakyRelu, relu, softmax } from '../activations.js';
 import { Layer, LayerFunction, unmasked } from '../layer.js';
