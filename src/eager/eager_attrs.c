@@ -43,7 +43,8 @@ static bool infer_type_list(Inference *inference, const ArgDef *arg, size_t inde
   if (!types) return status_oom(inference->status, "types");
   for (int64_t i = 0; i < count; i++) types[i] = (int)inference->call->inputs[inference->next + i]->dtype;
   inference->next += (int)count;
-  return set_attr(inference, arg->type_list_attr, attr_value_type_list(inference->arena, types, (size_t)count));
+  return set_attr(inference, arg->type_list_attr,
+                  attr_value_type_list(inference->arena, types, (size_t)count));
 }
 
 /* The first argument with a type attr determines it; the others are compared with it later. */

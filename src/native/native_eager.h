@@ -24,7 +24,7 @@ struct TFE_Op {
   Arena *arena;
   NodeDef *def;
   TFE_TensorHandle **inputs; /* the op's own handles */
-  int *list_lengths; /* EagerCall.list_lengths */
+  int *list_lengths;         /* EagerCall.list_lengths */
   int64_t input_capacity, length_capacity;
   int num_inputs;
   bool failed; /* out of memory while attrs were set; the execution reports it */

@@ -126,8 +126,8 @@ void TFE_OpSetAttrFunctionList(TFE_Op *op, const char *attr_name, const TFE_Op *
   bool ok = attr;
   for (int i = 0; ok && i < num_values; i++) {
     NameAttrList *function = function_of(op->arena, value[i]);
-    ok = function && proto_append(op->arena, (void ***)&attr->list->func, &attr->list->n_func, function,
-                                  &ignored);
+    ok = function &&
+         proto_append(op->arena, (void ***)&attr->list->func, &attr->list->n_func, function, &ignored);
   }
   set_attr(op, attr_name, ok ? attr : NULL);
 }

@@ -108,8 +108,7 @@ void TFE_ContextRemoveFunction(TFE_Context *ctx, const char *name, TF_Status *st
   FunctionLibraryDefinition *library = graph_function_library(ctx->graph->graph);
   if (function_library_contains(library, name))
     reported(function_library_remove_function(library, name, &status->status));
-  else
-    status_invalid(&status->status, "Tried to remove non-existent function '%s'.", name);
+  else status_invalid(&status->status, "Tried to remove non-existent function '%s'.", name);
   unlock_graph(ctx->graph);
 }
 

@@ -103,8 +103,8 @@ static TF_AttrType attr_type(const OpDef *op_def, const char *attr_name, unsigne
   static const struct {
     const char *name;
     TF_AttrType type;
-  } types[] = {{"string", TF_ATTR_STRING}, {"int", TF_ATTR_INT},       {"float", TF_ATTR_FLOAT},
-               {"bool", TF_ATTR_BOOL},     {"type", TF_ATTR_TYPE},     {"shape", TF_ATTR_SHAPE},
+  } types[] = {{"string", TF_ATTR_STRING}, {"int", TF_ATTR_INT},   {"float", TF_ATTR_FLOAT},
+               {"bool", TF_ATTR_BOOL},     {"type", TF_ATTR_TYPE}, {"shape", TF_ATTR_SHAPE},
                {"tensor", TF_ATTR_TENSOR}, {"func", TF_ATTR_FUNC}};
   *is_list = 0;
   for (size_t i = 0; i < op_def->n_attr; i++) {

@@ -44,7 +44,8 @@ static void texts(void) {
   if (end) *end = '\0';
   say("a graph's text", nodes ? nodes : text);
   free(text);
-  TF_Function *function = TF_GraphToFunction(graph, "Negative", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, status);
+  TF_Function *function =
+      TF_GraphToFunction(graph, "Negative", 0, -1, NULL, 1, &x, 1, &y, NULL, NULL, NULL, status);
   text = TF_FunctionDebugString(function, &length);
   say_number("a function's text", length == strlen(text));
   say("a function's text", text);
@@ -61,8 +62,7 @@ static void libraries(void) {
 /* ---- checkpoints ---- */
 
 static void checkpoint(void) {
-  static const char prefix[] =
-      TFCORE_SOURCE_DIR "/tests/data/models/saved_models/module/variables/variables";
+  static const char prefix[] = TFCORE_SOURCE_DIR "/tests/data/models/saved_models/module/variables/variables";
   TF_CheckpointReader *reader = TF_NewCheckpointReader(prefix, status);
   say_status("a checkpoint");
   int count = TF_CheckpointReaderSize(reader);

@@ -121,8 +121,10 @@ static void products(void) {
   TFE_OpSetAttrType(op, "dtype", TF_FLOAT);
   run("a placeholder", op, 1);
   say_number("an unknown op", TFE_NewOp(context, "NoSuchOp", status) != NULL);
-  say_status_part("an unknown op", strlen("5 'NoSuchOp' is neither a type of a primitive operation nor a name of a "
-                                          "function registered in binary running on") - 2);
+  say_status_part("an unknown op",
+                  strlen("5 'NoSuchOp' is neither a type of a primitive operation nor a name of a "
+                         "function registered in binary running on") -
+                      2);
 }
 
 static void lists(void) {
@@ -166,7 +168,8 @@ static void attrs(void) {
     say_number(names[i], TFE_OpGetAttrType(op, names[i], &is_list, status) * 10 + is_list);
     say_status(names[i]);
   }
-  say_number("a list of types", TFE_OpNameGetAttrType(context, "IdentityN", "T", &is_list, status) * 10 + is_list);
+  say_number("a list of types",
+             TFE_OpNameGetAttrType(context, "IdentityN", "T", &is_list, status) * 10 + is_list);
   say("the name", TFE_OpGetName(op, status));
   say_number("the context", TFE_OpGetContext(op, status) == context);
   TFE_DeleteOp(op);

@@ -6,9 +6,9 @@
  *   TFE_OpAddInput(op, b, status);
  *   TFE_Execute(op, &product, &num_results, status);
  *
- * A context has the variables and functions that its ops use, and remembers each op that it ran with its attrs,
- * so that the next call is fast. Ops run in the thread that executes them, also in a context that is asked to
- * be asynchronous: a result is always there, and an error belongs to its call.
+ * A context has the variables and functions that its ops use, and remembers each op that it ran with its
+ * attrs, so that the next call is fast. Ops run in the thread that executes them, also in a context that is
+ * asked to be asynchronous: a result is always there, and an error belongs to its call.
  *
  * Not included: other processes (TFE_ContextSetServerDef).
  */
@@ -43,9 +43,8 @@ TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetConfig(TFE_ContextOptions *opt
                                                          size_t proto_len, TF_Status *status);
 /* Accepted, and without effect. */
 TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetAsync(TFE_ContextOptions *options, unsigned char enable);
-TF_NATIVE_EXPORT extern void
-TFE_ContextOptionsSetDevicePlacementPolicy(TFE_ContextOptions *options,
-                                           TFE_ContextDevicePlacementPolicy policy);
+TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetDevicePlacementPolicy(
+    TFE_ContextOptions *options, TFE_ContextDevicePlacementPolicy policy);
 TF_NATIVE_EXPORT extern void TFE_DeleteContextOptions(TFE_ContextOptions *options);
 
 /* NULL on error. */
@@ -56,9 +55,10 @@ TF_NATIVE_EXPORT extern void TFE_DeleteContext(TFE_Context *ctx);
 TF_NATIVE_EXPORT extern TF_DeviceList *TFE_ContextListDevices(TFE_Context *ctx, TF_Status *status);
 /* Forgets the ops that ran, with the state of their kernels. Variables stay. */
 TF_NATIVE_EXPORT extern void TFE_ContextClearCaches(TFE_Context *ctx);
-TF_NATIVE_EXPORT extern void
-TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context *ctx, TFE_ContextDevicePlacementPolicy policy);
-TF_NATIVE_EXPORT extern TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context *ctx);
+TF_NATIVE_EXPORT extern void TFE_ContextSetThreadLocalDevicePlacementPolicy(
+    TFE_Context *ctx, TFE_ContextDevicePlacementPolicy policy);
+TF_NATIVE_EXPORT extern TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(
+    TFE_Context *ctx);
 
 /* A serialised FunctionDef. */
 TF_NATIVE_EXPORT extern void TFE_ContextAddFunctionDef(TFE_Context *ctx, const char *serialized_function_def,
@@ -178,8 +178,8 @@ TF_NATIVE_EXPORT extern void TFE_OpSetAttrFunctionList(TFE_Op *op, const char *a
 TF_NATIVE_EXPORT extern int TFE_OpGetInputLength(TFE_Op *op, const char *input_name, TF_Status *status);
 TF_NATIVE_EXPORT extern int TFE_OpGetOutputLength(TFE_Op *op, const char *output_name, TF_Status *status);
 
-/* Runs the op. *num_retvals is the space in `retvals`, and becomes the number of results, new handles that the
- * caller deletes. The op may be executed again. */
+/* Runs the op. *num_retvals is the space in `retvals`, and becomes the number of results, new handles that
+ * the caller deletes. The op may be executed again. */
 TF_NATIVE_EXPORT extern void TFE_Execute(TFE_Op *op, TFE_TensorHandle **retvals, int *num_retvals,
                                          TF_Status *status);
 
