@@ -34,7 +34,7 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
 }
 
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
-  enum { GRAINS = 100 }; /* of about 50 microseconds each */
+  enum { GRAINS = 40 }; /* of about 50 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
     parallel_for(parallel, count, grain, body, arg);

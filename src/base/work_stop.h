@@ -1,7 +1,7 @@
 /* WorkStop: ends long loops inside a kernel when its step is cancelled or late.
  *
  * The thread that runs a kernel has the WorkStop of the step. parallel_work (base/parallel.h) asks about
- * every five milliseconds of a thread's time and at its beginning. Other loops whose rounds take about a
+ * every two milliseconds of a thread's time and at its beginning. Other loops whose rounds take about a
  * millisecond ask between two of them:
  *
  *   for (block = 0; block < blocks && !work_is_stopped(); block++) multiply(block);
@@ -27,5 +27,10 @@ typedef struct WorkStop {
 /* Sets the WorkStop of the calling thread (NULL: nothing stops) and returns the one before. */
 WorkStop *work_stop_set(WorkStop *stop);
 bool work_is_stopped(void);
+/* The same for loops of cheap rounds: asks in every 4096th. Only the thread that runs the kernel gets an
+ * answer; in a body of parallel_work on another thread nothing is stopped. */
+static inline bool work_is_stopped_in_round(int64_t round) {
+  return (round & 4095) == 4095 && work_is_stopped();
+}
 
 #endif

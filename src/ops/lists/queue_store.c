@@ -38,7 +38,7 @@ void queue_elements_free(QueueElements *list, int num_components) {
 /* --- the ring --- */
 
 void queue_store_init(QueueStore *store, QueueOrder order, uint64_t seed, uint64_t seed2) {
-  *store = (QueueStore){.order = order, .generator = philox_seed(seed, seed2)};
+  *store = (QueueStore){.order = order, .random.generator = philox_seed(seed, seed2)};
 }
 
 static QueueElement **place(const QueueStore *store, int64_t i) {
@@ -95,11 +95,7 @@ static QueueElement *take_smallest(QueueStore *store) {
 
 /* The last element takes the place of the one that is taken. */
 static QueueElement *take_any(QueueStore *store) {
-  if (store->words_left == 0) {
-    philox_next(&store->generator, store->words);
-    store->words_left = 4;
-  }
-  uint32_t word = store->words[4 - store->words_left--];
+  uint32_t word = philox_stream_next(&store->random);
   QueueElement **at = &store->elements[word % (uint64_t)store->count], *taken = *at;
   *at = store->elements[--store->count];
   return taken;

@@ -36,9 +36,7 @@ typedef struct QueueStore {
   QueueOrder order;
   QueueElement **elements; /* a ring that begins at `first`; 0 unless the order is QUEUE_FIFO */
   int64_t first, count, capacity;
-  Philox generator;
-  uint32_t words[4];
-  int words_left;
+  PhiloxStream random;
 } QueueStore;
 
 /* The seeds are those of TensorFlow's random ops; they count when the order is QUEUE_RANDOM. */

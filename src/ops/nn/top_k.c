@@ -84,7 +84,8 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
                 .columns = columns,
                 .k = k};
   choose_loop(&job, input->dtype);
-  parallel_work(context->parallel, count / k, (double)columns, run_top, &job);
+  double work = (double)columns * (1 + 4 * log2((double)k)); /* of a row: its heap */
+  parallel_work(context->parallel, count / k, work, run_top, &job);
   for (int64_t i = 0; narrow && i < count; i++) {
     if (index_type == DT_INT64) tensor_i64(indices)[i] = job.indices[i];
     else ((int16_t *)indices->data)[i] = (int16_t)job.indices[i];

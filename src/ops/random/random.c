@@ -85,21 +85,6 @@ const OpRegistration kOpRandomUniformInt = {
 
 /* --- RandomShuffle --- */
 
-/* The generator's words as a stream. */
-typedef struct WordStream {
-  Philox generator;
-  uint32_t words[4];
-  int used;
-} WordStream;
-
-static uint32_t next_word(WordStream *stream) {
-  if (stream->used == 4) {
-    philox_next(&stream->generator, stream->words);
-    stream->used = 0;
-  }
-  return stream->words[stream->used++];
-}
-
 static bool shuffle(KernelContext *context, Status *status) {
   const Tensor *value = context->inputs[0];
   Tensor *out;
@@ -109,11 +94,10 @@ static bool shuffle(KernelContext *context, Status *status) {
   int64_t *order;
   Buffer *scratch = array_row_numbers(context, rows, &order, status);
   if (!scratch) return false;
-  WordStream stream = {.generator = random_state_reserve(context->state, (uint64_t)(rows - 1 + 3) / 4),
-                       .used = 4};
+  PhiloxStream stream = {.generator = random_state_reserve(context->state, (uint64_t)(rows - 1 + 3) / 4)};
   for (int64_t i = 0; i < rows; i++) order[i] = i;
-  for (int64_t i = 0; i < rows - 1; i++) {
-    int64_t other = i + next_word(&stream) % (uint32_t)(rows - i), row = order[i];
+  for (int64_t i = 0; i < rows - 1 && !work_is_stopped_in_round(i); i++) {
+    int64_t other = i + philox_stream_next(&stream) % (uint32_t)(rows - i), row = order[i];
     order[i] = order[other];
     order[other] = row;
   }

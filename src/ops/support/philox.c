@@ -36,6 +36,14 @@ void philox_next(Philox *generator, uint32_t words[4]) {
   philox_skip(generator, 1);
 }
 
+uint32_t philox_stream_next(PhiloxStream *stream) {
+  if (stream->left == 0) {
+    philox_next(&stream->generator, stream->words);
+    stream->left = 4;
+  }
+  return stream->words[4 - stream->left--];
+}
+
 /* The 64 bits of a[i] * b. */
 SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
 #ifdef __wasm_simd128__

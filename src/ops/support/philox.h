@@ -16,6 +16,14 @@ typedef struct Philox {
 Philox philox_seed(uint64_t seed, uint64_t seed2);
 /* The next group of four words. */
 void philox_next(Philox *generator, uint32_t words[4]);
+/* The generator's words one by one. */
+typedef struct PhiloxStream {
+  Philox generator;
+  uint32_t words[4];
+  int left; /* of the words; 0 at first */
+} PhiloxStream;
+
+uint32_t philox_stream_next(PhiloxStream *stream);
 /* Skips `count` groups. */
 void philox_skip(Philox *generator, uint64_t count);
 /* The first group of each of `count` generators, one per lane: the generator after skipping first, first +

@@ -115,6 +115,41 @@ TEST(deadlines_end_long_kernels) {
   CHECK_CONTEXT("%s", "");
 }
 
+/* A variable has all of an update or nothing of it, whenever the step ends. */
+TEST(deadlines_do_not_end_updates_of_variables) {
+  enum { SIZE = 1 << 24 };
+  Fixture f;
+  REQUIRE(begin(&f));
+  Attr handle[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { dim { size: 16777216 } }"}},
+       placeholder[] = {{"dtype", "type: DT_FLOAT"}}, type[] = {{"dtype", "type: DT_FLOAT"}};
+  NodeOutput v = out(add_node(f.graph, "VarHandleOp", "v", NULL, 0, handle, 2)),
+             x = out(add_node(f.graph, "Placeholder", "x", NULL, 0, placeholder, 1)), inputs[] = {v, x},
+             read = out(add_node(f.graph, "ReadVariableOp", "read", &v, 1, type, 1));
+  Node *assign = add_node(f.graph, "AssignVariableOp", "assign", inputs, 2, type, 1),
+       *add = add_node(f.graph, "AssignAddVariableOp", "add", inputs, 2, type, 1);
+  Tensor ones = {0}, value = {0};
+  const Tensor *given = &ones;
+  REQUIRE_OK(tensor_allocate_dims(&ones, DT_FLOAT, 1, (int64_t[]){SIZE}, NULL, &f.status), f.status);
+  for (int64_t i = 0; i < SIZE; i++) tensor_f32(&ones)[i] = 1;
+  CHECK_OK(session_run(f.session, &x, &given, 1, NULL, NULL, 0, &assign, 1, &f.status), f.status);
+  for (int i = 0; i < 3; i++) {
+    const SessionRunOptions options = {.timeout_ms = 1};
+    const StepSignature signature = {.feeds = &x, .num_feeds = 1, .targets = &add, .num_targets = 1};
+    SessionStep *step;
+    if (!session_begin(f.session, &options, &signature, &given, &step, &f.status) ||
+        !session_finish(step, NULL, &f.status))
+      CHECK_INT_EQ(f.status.code, CODE_DEADLINE_EXCEEDED);
+    status_init(&f.status);
+    CHECK_OK(session_run(f.session, NULL, NULL, 0, &read, &value, 1, NULL, 0, &f.status), f.status);
+    int64_t others = 0;
+    for (int64_t k = 0; k < SIZE; k++) others += tensor_f32(&value)[k] != tensor_f32(&value)[0];
+    CHECK_INT_EQ(others, 0);
+    tensor_clear(&value);
+  }
+  tensor_clear(&ones);
+  end(&f);
+}
+
 #if SYNC_HAS_THREADS
 TEST(closing_a_session_ends_a_long_kernel) {
   Fixture f;
