@@ -64,6 +64,14 @@ const native = async (name, settings, env) =>
   ctest(await cmakeBuild(name, ['cmake'], settings, ['all'], env));
 const wasm = async (tools, variant) => ctest(await buildWasm(tools, variant, ['all']));
 
+/** The clients for other languages, against the optimised library. */
+async function clients() {
+  const folder = await cmakeBuild('release', ['cmake'], { CMAKE_BUILD_TYPE: 'Release' }, ['all'], {
+    CC: 'gcc',
+  });
+  return script(['tools/check-clients.mjs', folder]);
+}
+
 /** mocha in Node, with relaxed SIMD enabled if Node has it behind a flag. */
 function mocha(folder) {
   const files = readdirSync(path.join(root, folder))
@@ -93,6 +101,7 @@ const PARTS = [
   ['C, wasm in Node, relaxed', (tools) => wasm(tools, 'relaxed')],
   ['C, wasm in Node, simd-threads', (tools) => wasm(tools, 'simd-threads')],
   ['C, wasm in Node, relaxed-threads', (tools) => wasm(tools, 'relaxed-threads')],
+  ['C clients, Rust and Go', () => clients()],
   ['tools, Node', () => mocha('tests/tools')],
   ['JavaScript, Node', async (tools) => (await build(tools), mocha('tests/js'))],
   ['JavaScript, Chromium', async (tools) => (await build(tools), script(['tests/js/run-in-chromium.mjs']))],

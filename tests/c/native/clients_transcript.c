@@ -1,6 +1,9 @@
 /* What clients of the C API use besides graphs, sessions and eager ops. See c_api/transcript_lines.h. */
+#include <unistd.h>
+
 #include "c_api/transcript_lines.h"
 #include "tensorflow/c/c_api_experimental.h"
+#include "tensorflow/c/env.h"
 
 static void say_bytes(const char *name, TF_Buffer *buffer) {
   Text text = {0};
@@ -159,6 +162,73 @@ static void sessions(void) {
   TF_DeleteSessionOptions(session_options);
 }
 
+/* ---- files ---- */
+
+static void file_stat(const char *path) {
+  TF_FileStatistics stats;
+  TF_FileStat(path, &stats, status);
+  bool ok = TF_GetCode(status) == TF_OK;
+  say_status(path);
+  if (ok) say_number(path, stats.is_directory);
+  if (ok && !stats.is_directory) say_number(path, stats.length);
+}
+
+static void files(void) {
+  char folder[] = "/tmp/clients_XXXXXX", before[1024];
+  if (!getcwd(before, sizeof before) || !mkdtemp(folder) || chdir(folder) != 0) abort();
+  TF_CreateDir("made", status);
+  say_status("making a folder");
+  TF_CreateDir("made", status);
+  say_status("making it again");
+  TF_CreateDir("none/made", status);
+  say_status("making a folder in none");
+  TF_WritableFileHandle *file;
+  TF_NewWritableFile("made/file", &file, status);
+  say_status("a file");
+  TF_AppendWritableFile(file, "twelve", 6, status);
+  TF_FlushWritableFile(file, status);
+  TF_AppendWritableFile(file, " bytes", 6, status);
+  TF_SyncWritableFile(file, status);
+  say_status("syncing");
+  TF_CloseWritableFile(file, status);
+  say_status("closing");
+  TF_NewWritableFile("none/file", &file, status);
+  say_status("a file in none");
+  file_stat("made");
+  file_stat("made/file");
+  file_stat("none");
+  TF_StringStream *children = TF_GetChildren("made", status);
+  say_status("children");
+  const char *name;
+  while (TF_StringStreamNext(children, &name)) say("a child", name);
+  TF_StringStreamDone(children);
+  children = TF_GetChildren("none", status);
+  say_status("no children");
+  TF_StringStreamDone(children);
+  TF_DeleteDir("made", status);
+  say_status("deleting a folder with a file");
+  TF_DeleteFile("made/none", status);
+  say_status("deleting no file");
+  int64_t undeleted_files, undeleted_folders;
+  TF_CreateDir("made/inner", status);
+  TF_DeleteRecursively("made", &undeleted_files, &undeleted_folders, status);
+  say_status("deleting all");
+  say_number("files left", undeleted_files);
+  say_number("folders left", undeleted_folders);
+  TF_DeleteRecursively("made", &undeleted_files, &undeleted_folders, status);
+  say_status("deleting nothing");
+  say_number("folders that are not there", undeleted_folders);
+  TF_DeleteDir("made", status);
+  say_status("deleting no folder");
+  if (chdir(before) != 0 || rmdir(folder) != 0) abort();
+  uint64_t seconds = TF_NowSeconds();
+  say_number("nanoseconds", TF_NowNanos() / 1000000000 - seconds <= 1);
+  say_number("microseconds", TF_NowMicros() / 1000000 - seconds <= 1);
+  char *temporary = TF_GetTempFileName("txt");
+  say("an extension", strrchr(temporary, '.'));
+  free(temporary);
+}
+
 int main(int argc, char **argv) {
   status = TF_NewStatus();
   options();
@@ -166,5 +236,6 @@ int main(int argc, char **argv) {
   libraries();
   checkpoint();
   sessions();
+  files();
   return finish_transcript(argc, argv, "clients_transcript.txt");
 }
