@@ -33,6 +33,7 @@ const isReferenceList = (value: unknown): value is [string, number, number] =>
   Array.isArray(value) &&
   value.length >= 3 &&
   typeof value[0] === 'string' &&
+  value[0] !== 'Ellipsis' &&
   Number.isSafeInteger(value[1]) &&
   Number.isSafeInteger(value[2]) &&
   (value.length === 3 || isPlainObject(value[3]));
@@ -69,7 +70,8 @@ function keyword2(value: unknown): Described {
 
 /** A call of Keras 2: a list of values; the keyword arguments are beside the first one. */
 function call2(node: unknown): DescribedCall {
-  const list: unknown[] = isReferenceList(node) ? [node] : Array.isArray(node) ? node : [];
+  const isSingle = Array.isArray(node) && typeof node[0] === 'string';
+  const list: unknown[] = isSingle ? [node] : Array.isArray(node) ? node : [];
   const kwargs = list
     .map((item) => (Array.isArray(item) ? objectOr(item[3]) : {}))
     .find((some) => Object.keys(some).length > 0);
@@ -161,9 +163,13 @@ function isOperation(layer: Json): boolean {
   return objectsIn(layer.inbound_nodes).length > 0 && !('trainable' in objectOr(layer.config));
 }
 
-/** The class of a layer; of an operation its name after 'ops.'. */
-export const classOf = (layer: Json): string =>
-  isOperation(layer) ? `ops.${String(layer.class_name)}` : String(layer.class_name);
+/** The class of a layer; of an operation its name after 'ops.', or after 'tf.' for TensorFlow's in Keras 2. */
+export function classOf(layer: Json): string {
+  const name = String(layer.class_name);
+  if (name === 'TFOpLambda' || name === 'SlicingOpLambda')
+    return `tf.${String(objectOr(layer.config).function)}`;
+  return isOperation(layer) ? `ops.${name}` : name;
+}
 
 /** The classes that a model needs, with the names of their layers: also those inside of other layers. */
 export function classesIn(layer: Json, found = new Map<string, string[]>()): Map<string, string[]> {

@@ -56,7 +56,7 @@ class ModelBuilder {
     this.#described = new Map(layers.map((layer) => [nameOfLayer(layer), layer]));
     for (const layer of layers) {
       /* In a Sequential, inputs are not among the layers. */
-      if (layer.class_name === 'InputLayer' || classOf(layer).startsWith('ops.')) continue;
+      if (layer.class_name === 'InputLayer' || /^(ops|tf)\./.test(classOf(layer))) continue;
       const name = nameOfLayer(layer);
       const trainable = objectOr(layer.config).trainable !== false;
       const child = node.listed('layers', String(layer.class_name), `${prefix}${name}`, trainable);

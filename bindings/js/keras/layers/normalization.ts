@@ -143,6 +143,9 @@ export const NORMALIZATION: Readonly<Record<string, LayerFunction>> = {
   BatchNormalizationV2: batchNormalization,
   SyncBatchNormalization: batchNormalization,
   LayerNormalization: layerNormalization,
+  /* Of ConvNeXt, one of Keras' applications. */
+  LayerScale: (layer, { input }) =>
+    layer.mul(input, layer.weight('gamma', [layer.config.int('projection_dim')])),
   RMSNormalization: rmsNormalization,
   GroupNormalization: groupNormalization,
   UnitNormalization: unitNormalization,

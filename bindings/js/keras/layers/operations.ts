@@ -1,8 +1,10 @@
-/** Functions of keras.ops that a model calls: each is a layer of its own in the model's description. */
+/** Functions of keras.ops and of TensorFlow that a model calls: each is a layer in the model's description. */
 import type { Output } from '../../graph/operation.js';
+import { activate, softmax } from '../activations.js';
 import { DType, dtypeOf } from '../../tensor/dtypes.js';
 import { Argument, Call, Layer, LayerFunction, isTensor, tensorsIn, unmasked } from '../layer.js';
 import { isFloat, range } from '../ops.js';
+import { sliced } from './slicing.js';
 
 /** An argument of an operation: of the call, or a setting. */
 const setting = (layer: Layer, call: Call, name: string, place: number): Argument | undefined =>
@@ -63,6 +65,10 @@ const reduction =
     });
   };
 
+/** 'float32', or as Keras 2 writes it "<dtype: 'float32'>". */
+const dtypeSetting = (layer: Layer, call: Call): DType =>
+  dtypeOf(String(setting(layer, call, 'dtype', 1)).replace(/^<dtype: '(.*)'>$/, '$1') as DType);
+
 const wholeNumber = (layer: Layer, value: Argument | undefined): number => {
   if (typeof value !== 'number') throw layer.refuse('its axis must be a whole number');
   return value;
@@ -95,8 +101,15 @@ const OPERATIONS: Readonly<Record<string, LayerFunction>> = {
   Add: binary('AddV2'),
   All: reduction('All'),
   Any: reduction('Any'),
-  Cast: (layer, call) => layer.cast(call.input, dtypeOf(String(setting(layer, call, 'dtype', 1)) as DType)),
+  Cast: (layer, call) => layer.cast(call.input, dtypeSetting(layer, call)),
   Ceil: unary('Ceil'),
+  Clip: (layer, call) => {
+    const [low, high] = (['x_min', 'x_max'] as const).map((name, i) => {
+      const value = setting(layer, call, name, i + 1) ?? call.kwargs[`clip_value_${name.slice(2)}`];
+      return operand(layer, value, call.input);
+    }) as [Output, Output];
+    return layer.op('Minimum', [layer.op('Maximum', [call.input, low]), high]);
+  },
   Concatenate: concatenate,
   Cos: unary('Cos'),
   Divide: binary('RealDiv'),
@@ -105,6 +118,7 @@ const OPERATIONS: Readonly<Record<string, LayerFunction>> = {
   Exp: unary('Exp'),
   ExpandDims: (layer, call) => layer.expand(call.input, wholeNumber(layer, setting(layer, call, 'axis', 1))),
   Floor: unary('Floor'),
+  GetItem: sliced,
   Greater: binary('Greater'),
   GreaterEqual: binary('GreaterEqual'),
   Less: binary('Less'),
@@ -127,13 +141,16 @@ const OPERATIONS: Readonly<Record<string, LayerFunction>> = {
   Reciprocal: unary('Reciprocal'),
   Relu: unary('Relu'),
   Relu6: unary('Relu6'),
-  Reshape: (layer, call) => layer.reshape(call.input, numbers(layer, setting(layer, call, 'newshape', 1))),
+  Reshape: (layer, call) =>
+    layer.reshape(call.input, numbers(layer, setting(layer, call, 'newshape', 1) ?? call.kwargs.shape)),
   Round: unary('Round'),
   Rsqrt: unary('Rsqrt'),
   Sigmoid: unary('Sigmoid'),
   Sign: unary('Sign'),
   Silu: (layer, { input }) => layer.mul(input, layer.op('Sigmoid', [input])),
   Sin: unary('Sin'),
+  Softmax: (layer, call) =>
+    softmax(layer, call.input, wholeNumber(layer, setting(layer, call, 'axis', 1) ?? -1)),
   Softplus: unary('Softplus'),
   Sqrt: unary('Sqrt'),
   Square: unary('Square'),
@@ -146,7 +163,7 @@ const OPERATIONS: Readonly<Record<string, LayerFunction>> = {
   Sum: reduction('Sum'),
   Tanh: unary('Tanh'),
   Transpose: (layer, call) => {
-    const axes = setting(layer, call, 'axes', 1);
+    const axes = setting(layer, call, 'axes', 1) ?? call.kwargs.perm;
     return layer.transpose(
       call.input,
       axes === undefined || axes === null ? range(0, layer.rank(call.input)).reverse() : numbers(layer, axes),
@@ -162,10 +179,76 @@ const OPERATIONS: Readonly<Record<string, LayerFunction>> = {
   ZerosLike: likeWith('ZerosLike'),
 };
 
+/** Functions that are activations too. */
+const ACTIVATIONS: Readonly<Record<string, string>> = {
+  Elu: 'elu',
+  Gelu: 'gelu',
+  HardSigmoid: 'hard_sigmoid',
+  HardSilu: 'hard_silu',
+  LeakyRelu: 'leaky_relu',
+  LogSigmoid: 'log_sigmoid',
+  LogSoftmax: 'log_softmax',
+  Mish: 'mish',
+  Selu: 'selu',
+  Softsign: 'softsign',
+};
+
+/** TensorFlow's functions in models of Keras 2, by the names that these have. */
+const FUNCTIONS: Readonly<Record<string, string>> = {
+  '__operators__.add': 'Add',
+  '__operators__.getitem': 'GetItem',
+  cast: 'Cast',
+  clip_by_value: 'Clip',
+  concat: 'Concatenate',
+  expand_dims: 'ExpandDims',
+  'math.abs': 'Abs',
+  'math.add': 'Add',
+  'math.divide': 'Divide',
+  'math.exp': 'Exp',
+  'math.log': 'Log',
+  'math.maximum': 'Maximum',
+  'math.minimum': 'Minimum',
+  'math.multiply': 'Multiply',
+  'math.negative': 'Negative',
+  'math.pow': 'Power',
+  'math.reduce_max': 'Max',
+  'math.reduce_mean': 'Mean',
+  'math.reduce_min': 'Min',
+  'math.reduce_sum': 'Sum',
+  'math.rsqrt': 'Rsqrt',
+  'math.sigmoid': 'Sigmoid',
+  'math.sqrt': 'Sqrt',
+  'math.square': 'Square',
+  'math.subtract': 'Subtract',
+  'math.tanh': 'Tanh',
+  'math.truediv': 'TrueDivide',
+  'nn.relu': 'Relu',
+  'nn.relu6': 'Relu6',
+  'nn.silu': 'Silu',
+  'nn.softmax': 'Softmax',
+  'nn.tanh': 'Tanh',
+  reshape: 'Reshape',
+  squeeze: 'Squeeze',
+  stack: 'Stack',
+  transpose: 'Transpose',
+};
+
+const asLayer =
+  (use: LayerFunction): LayerFunction =>
+  (layer, call) =>
+    unmasked(use(layer, call) as Output);
+const ALL: Readonly<Record<string, LayerFunction>> = {
+  ...OPERATIONS,
+  ...Object.fromEntries(
+    Object.entries(ACTIVATIONS).map(([name, activation]): [string, LayerFunction] => [
+      name,
+      (layer, { input }) => activate(layer, input, activation),
+    ]),
+  ),
+};
+
 /** By the names that architecture.ts gives to operations. */
-export const OPERATION_LAYERS: Readonly<Record<string, LayerFunction>> = Object.fromEntries(
-  Object.entries(OPERATIONS).map(([name, use]): [string, LayerFunction] => [
-    `ops.${name}`,
-    (layer, call) => unmasked(use(layer, call) as Output),
-  ]),
-);
+export const OPERATION_LAYERS: Readonly<Record<string, LayerFunction>> = Object.fromEntries([
+  ...Object.entries(ALL).map(([name, use]) => [`ops.${name}`, asLayer(use)] as const),
+  ...Object.entries(FUNCTIONS).map(([name, own]) => [`tf.${name}`, asLayer(ALL[own]!)] as const),
+]);

@@ -196,6 +196,7 @@ const IDENTITIES = [
   'SpatialDropout1D',
   'SpatialDropout2D',
   'SpatialDropout3D',
+  'StochasticDepth',
 ];
 
 export const SHAPING: Readonly<Record<string, LayerFunction>> = {
