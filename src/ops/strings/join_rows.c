@@ -181,7 +181,7 @@ static bool join_segments(KernelContext *context, const int64_t *first, const in
 }
 
 static bool unsorted_segment_join(KernelContext *context, Status *status) {
-  int64_t segments, rows = tensor_num_elements(context->inputs[1]);
+  int64_t segments = 0, rows = tensor_num_elements(context->inputs[1]);
   Tensor *out;
   TRY(check_segments(context, &segments, status));
   TRY(allocate_segments(context, segments, &out, status));
