@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { engine } from './engine.mjs';
 import { bytesOf, checkGradients, checkOutputs, feedsOf, readRecords, withModel } from './keras-cases.mjs';
 
-const NAMES = ['vision', 'sequential', 'branches', 'text'];
+const NAMES = ['vision', 'sequential', 'branches', 'text', 'operations'];
 
 describe('layers models of TensorFlow.js', () => {
   let tf;

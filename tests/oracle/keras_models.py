@@ -96,11 +96,14 @@ def attention():
 
 
 def operations():
-    """Functions of keras.ops as layers."""
+    """Functions as layers: of keras.ops, or in Keras 2 of TensorFlow."""
     x = L.Input((3,), name='x')
     y = L.Dense(3, name='dense')(x) * 2. - x
+    if IS_2:
+        y = tf.concat([.25 - tf.nn.relu(y)[:, 1:], tf.square(y)], axis=-1)
+        return keras.Model(x, tf.reduce_mean(tf.transpose(tf.reshape(y, [-1, 5, 1]), [0, 2, 1]), axis=1)), [values(2, 3)]
     y = keras.ops.where(y > 0., keras.ops.exp(-y), 1. / (2. + keras.ops.abs(y)))
-    return keras.Model(x, keras.ops.mean(keras.ops.expand_dims(y, 1), axis=-1)), [values(2, 3)]
+    return keras.Model(x, keras.ops.mean(keras.ops.expand_dims(y[:, 1:], 1), axis=-1)), [values(2, 3)]
 
 
 def input_names(model):
@@ -191,9 +194,9 @@ def main():
     record('sequential', *sequential(), ['h5'] if IS_2 else ['keras'])
     record('branches', *branches(), ['keras', 'h5'])
     record('text', *text(), ['keras', 'h5'])
+    record('operations', *operations(), ['keras'] if IS_2 else ['keras', 'h5'])
     if not IS_2:
         record('attention', *attention(), ['keras'])
-        record('operations', *operations(), ['keras', 'h5'])
         record('foreign', *foreign(), ['keras'])
     path = ROOT / 'models.json'
     before = json.loads(path.read_text()) if path.exists() else {}

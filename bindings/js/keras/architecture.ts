@@ -167,7 +167,7 @@ function isOperation(layer: Json): boolean {
 export function classOf(layer: Json): string {
   const name = String(layer.class_name);
   if (name === 'TFOpLambda' || name === 'SlicingOpLambda')
-    return `tf.${String(objectOr(layer.config).function)}`;
+    return `tf.${String(objectOr(layer.config).function).replace(/^compat\.v1\./, '')}`;
   return isOperation(layer) ? `ops.${name}` : name;
 }
 
