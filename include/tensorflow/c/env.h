@@ -1,5 +1,5 @@
-/* Files and clocks, TensorFlow's C API. In the native library. Files are those of the disk. Errors are those of
- * the system: NOT_FOUND "path; No such file or directory".
+/* Files and clocks, TensorFlow's C API. In the native library. Files are those of the disk. Errors are those
+ * of the system: NOT_FOUND "path; No such file or directory".
  *
  * Not included: threads and libraries that are loaded at run time, which every program has from its system.
  */

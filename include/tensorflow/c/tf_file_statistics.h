@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 typedef struct TF_FileStatistics {
-  int64_t length;      /* in bytes; -1 if unknown */
-  int64_t mtime_nsec;  /* the time of the last change, since 1970 */
+  int64_t length;     /* in bytes; -1 if unknown */
+  int64_t mtime_nsec; /* the time of the last change, since 1970 */
   bool is_directory;
 } TF_FileStatistics;
 

@@ -137,8 +137,8 @@ static bool read_size(const Tensor *size, const char *name, int64_t *value, Stat
 
 /* The sizes of the matrices: given, or the smallest that hold the band. */
 static bool choose_sizes(const Tensor *const *inputs, Band *b, Status *status) {
-  int64_t rows, columns, least_rows = b->width - smaller(b->k1, 0),
-                         least_columns = b->width + larger(b->k0, 0);
+  int64_t rows = 0, columns = 0, least_rows = b->width - smaller(b->k1, 0),
+          least_columns = b->width + larger(b->k0, 0);
   TRY(read_size(inputs[2], "num_rows", &rows, status));
   TRY(read_size(inputs[3], "num_cols", &columns, status));
   if (rows == -1 && columns == -1) {

@@ -38,7 +38,7 @@ bool kernel_chain_add(KernelChain *chain, const KernelConstruction *construction
                       const ChainAttr *attrs, int num_attrs, int first, int count, Status *status) {
   const Op *op;
   NodeDef *node;
-  ChainLink *link;
+  ChainLink *link = NULL;
   const Tensor *constants[KERNEL_CHAIN_MAX_INPUTS] = {NULL};
   int previous = chain->count > 0;
   TRY(begin_link(chain, &link, status));
@@ -52,7 +52,7 @@ bool kernel_chain_add(KernelChain *chain, const KernelConstruction *construction
 }
 
 bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const void *data, Status *status) {
-  ChainLink *link;
+  ChainLink *link = NULL;
   TRY(begin_link(chain, &link, status));
   link->compute = compute;
   link->data = data;
