@@ -124,7 +124,8 @@ static const OpDef *wanted_def(const char *name, Reference *reference, const Ref
 /* Ops of this project and of TensorFlow.js, which TensorFlow must not have. */
 static bool is_not_tensorflows(const char *op) {
   return strncmp(op, "MapAccumulate", 13) == 0 || strcmp(op, "Prelu") == 0 ||
-         strcmp(op, "FusedDepthwiseConv2dNative") == 0;
+         strcmp(op, "FusedDepthwiseConv2dNative") == 0 || strcmp(op, "NonMaxSuppressionV5") == 0 ||
+         strcmp(op, "CombinedNonMaxSuppression") == 0;
 }
 
 TEST(op_defs_equal_tensorflows) {
@@ -208,7 +209,8 @@ static bool has_floating_output(const OpDef *def) {
 /* In TensorFlow, too. */
 static bool has_no_gradient(const char *op) {
   return strcmp(op, "RefSelect") == 0 || strcmp(op, "StackPushV2") == 0 || strcmp(op, "StackPopV2") == 0 ||
-         strncmp(op, "_Fused", 6) == 0 || strcmp(op, "FusedDepthwiseConv2dNative") == 0;
+         strncmp(op, "_Fused", 6) == 0 || strcmp(op, "FusedDepthwiseConv2dNative") == 0 ||
+         strcmp(op, "NonMaxSuppressionV5") == 0 || strcmp(op, "CombinedNonMaxSuppression") == 0;
 }
 
 TEST(every_op_has_shape_kernel_and_gradient) {
