@@ -62,7 +62,6 @@ def cases(golden):
         golden.fails(op, [x, s, np.int32([1, 2]), *more])
         for i in range(len(more)):
             golden.fails(op, [x, s, NOTHING, *more[:i], one, *more[i + 1:]], name=f'threshold {i}')
-        golden.fails(op, [x, s, NOTHING, np.float32(-0.5), *more[1:]], name='a negative threshold')
     golden.fails('NonMaxSuppressionV5', [x, s, NOTHING, half, half, np.float32(-1)], name='a negative sigma')
     golden.fails('NonMaxSuppressionV2', [x[0], s, NOTHING, half])
     golden.fails('NonMaxSuppressionV2', [x[:, :3], s, NOTHING, half])
@@ -70,4 +69,25 @@ def cases(golden):
     golden.fails('NonMaxSuppressionWithOverlaps', [overlaps[0], s, NOTHING, half, half])
     golden.fails('NonMaxSuppressionWithOverlaps', [overlaps[:3], s, NOTHING, half, half])
     golden.fails('NonMaxSuppressionWithOverlaps', [overlaps[:3, :3], s, NOTHING, one, half], name='overlap')
-    golden.fails('NonMaxSuppressionWithOverlaps', [overlaps[:3, :3], s, NOTHING, half, one], name='score')
+    combined(golden, boxes)
+
+
+def combined(golden, boxes):
+    random, half = golden.random, np.float32(0.5)
+
+    def detect(x, s, per_class, total, iou, least, **attrs):
+        golden.op('CombinedNonMaxSuppression', [x, s, np.int32(per_class), np.int32(total), np.float32(iou), np.float32(least)], attrs, name=f'{x.shape} {per_class} {total} {iou} {least} {attrs}')
+
+    def images(count, anchors, classes):
+        return np.stack([boxes(anchors * classes).reshape(anchors, classes, 4) for _ in range(count)])
+
+    shared, own, s = images(2, 4, 1), images(2, 4, 2), np.float32(random.permutation(16).reshape(2, 4, 2) / 16)
+    detect(shared, s, 3, 6, 0.4, 0.1)
+    detect(shared, s, 2, 20, 0.4, 0.2, pad_per_class=True)
+    detect(own, s, 2, 4, 0.4, 0.2, pad_per_class=True, clip_boxes=False)
+    ties = np.float32(random.integers(1, 3, (2, 4, 2)) / 4)
+    detect(shared, ties, 5, 8, 0.9, 0.1)
+    detect(own[:, :0], s[:, :0], 2, 3, 0.5, 0.1)
+    good = [own, s, np.int32(1), np.int32(1), half, half]
+    for i, bad in [(0, own[:, 0]), (0, own[:1]), (1, s[:, :3]), (4, np.float32(2))]:
+        golden.fails('CombinedNonMaxSuppression', [*good[:i], bad, *good[i + 1:]], name=f'input {i}')
