@@ -14,8 +14,8 @@ static void sift_up(BoxQueue *queue, int64_t at, BoxCandidate candidate) {
 
 void box_queue_add(BoxQueue *queue, BoxCandidate candidate) { sift_up(queue, queue->count++, candidate); }
 
-/* The hole at the root moves down to a leaf, and the last candidate takes its place: this order of ties is the
- * C++ library's. */
+/* The hole at the root moves down to a leaf, and the last candidate takes its place: this order of ties is
+ * the C++ library's. */
 BoxCandidate box_queue_take(BoxQueue *queue) {
   BoxCandidate *heap = queue->heap, first = heap[0], last = heap[--queue->count];
   int64_t hole = 0, child;

@@ -84,7 +84,8 @@ static bool check_scalar(const KernelContext *context, int input, const char *na
   const Shape *shape = &context->inputs[input]->shape;
   char text[SHAPE_TEXT_CAPACITY];
   if (shape->rank == 0) return true;
-  if (!with_rank) return status_invalid(status, "%s must be 0-D, got shape %s", name, shape_text(shape, text));
+  if (!with_rank)
+    return status_invalid(status, "%s must be 0-D, got shape %s", name, shape_text(shape, text));
   return status_invalid(status, "%s must be 0-D, got shape %s (Shape must be rank 0 but is rank %d)", name,
                         shape_text(shape, text), (int)shape->rank);
 }
@@ -96,8 +97,8 @@ static bool read_scalar(const KernelContext *context, int input, const char *nam
   return true;
 }
 
-/* NonMaxSuppression has three inputs, and each version after it at most one more. The data of V3 says that two
- * messages mention the rank. */
+/* NonMaxSuppression has three inputs, and each version after it at most one more. The data of V3 says that
+ * two messages mention the rank. */
 static bool read_thresholds(KernelContext *context, Suppression *s, Status *status) {
   bool with_rank = context->data;
   float sigma = 0;
@@ -236,8 +237,7 @@ static bool selected_shape(InferenceContext *c, ShapeHandle *boxes, Status *stat
   DimHandle count;
   TRY(shape_with_rank(c, shape_input(c, 0), 2, boxes, status));
   TRY(shape_with_rank(c, shape_input(c, 1), 1, &scores, status));
-  for (int i = 2; i < c->num_inputs; i++)
-    TRY(shape_with_rank(c, shape_input(c, i), 0, &scalar, status));
+  for (int i = 2; i < c->num_inputs; i++) TRY(shape_with_rank(c, shape_input(c, i), 0, &scalar, status));
   TRY(dim_merge(c, shape_dim_of(c, *boxes, 0), shape_dim_of(c, scores, 0), &count, status));
   TRY(shape_ok(shape_unknown_of_rank(c, 1), &selected, status));
   shape_set_output(c, 0, selected);
@@ -280,8 +280,10 @@ static bool nms_pad_shape(InferenceContext *c, Status *status) {
 
 #define BOX_INPUTS "boxes: T", "scores: T", "max_output_size: int32"
 #define THRESHOLD_TYPES "T: {half, float} = DT_FLOAT", "T_threshold: {half, float} = DT_FLOAT"
-#define NMS_KERNELS(...) \
-  { {DT_FLOAT, non_max_suppression, __VA_ARGS__}, {DT_HALF, non_max_suppression, __VA_ARGS__} }
+#define NMS_KERNELS(...)                                                                        \
+  {                                                                                             \
+    {DT_FLOAT, non_max_suppression, __VA_ARGS__}, { DT_HALF, non_max_suppression, __VA_ARGS__ } \
+  }
 
 const OpRegistration kOpNonMaxSuppression = {
     .name = "NonMaxSuppression",

@@ -20,6 +20,7 @@
 #define OUT(shapes) "\"out\":\"" shapes "\""
 #define ERROR(text) "\"error\":\"" text "\""
 
+#define NOT_PADDED "\"pad_per_class\":{\"b\":false},\"clip_boxes\":{\"b\":true}"
 #define LENIENT "\"incompatible_shape_error\":{\"b\":false}," F
 
 #define SPLIT(n) "\"num_split\":{\"i\":" #n "}," F
@@ -181,6 +182,19 @@ static const char *const kFacts[] = {
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[?,5];[3];[]", "", OUT("[d1_0]")),
     FACT("InTopKV2", "\"T\":{\"type\":\"DT_INT32\"}", "[2,5];[3];[]", "",
          ERROR("must be equal, but are 2 and 3")),
+
+    FACT("NonMaxSuppression", "", "[3,4];[3];[]", "", OUT("[?]")),
+    FACT("NonMaxSuppression", "", "[3,5];[3];[]", "", ERROR("Dimension must be 4 but is 5")),
+    FACT("NonMaxSuppressionWithOverlaps", "", "[3,3];[3];[];[];[]", "", OUT("[?]")),
+    FACT("NonMaxSuppressionWithOverlaps", "", "[3,4];[3];[];[];[]", "",
+         ERROR("must be equal, but are 3 and 4")),
+    FACT("NonMaxSuppressionWithOverlaps", "", "[3,3];[3];[];[1];[]", "", RANK(0, 1)),
+    FACT("CombinedNonMaxSuppression", NOT_PADDED, "[2,3,1,4];[2,3,5];[];[];[];[]", "",
+         OUT("[d0_0,?,4];[d0_0,?];[d0_0,?];[d0_0]")),
+    FACT("CombinedNonMaxSuppression", NOT_PADDED, "[2,3,2,4];[2,3,5];[];[];[];[]", "",
+         ERROR("third dimension of boxes must be either 1 or equal to the third dimension of scores")),
+    FACT("CombinedNonMaxSuppression", NOT_PADDED, "[1,3,1,4];[2,3,5];[];[];[];[]", "",
+         ERROR("must be equal, but are 1 and 2")),
 
     OF_VARIABLE("StridedSlice", TYPE("T", "DT_RESOURCE") "," I, "[5];[1];[1];[1]",
                 "\"tensors\":{\"3\":" INTS(1, "1") "}," OUT(
