@@ -568,7 +568,7 @@ describe('tf.load', () => {
       await refuses(Uint8Array.of(0x1c, 0, 0, 0, 0x54, 0x46, 0x4c, 0x33, 0, 0), {
         message: /TensorFlow Lite/,
       });
-      await refuses('<html></html>', { name: isPage ? 'UnavailableError' : 'NotFoundError' });
+      await refuses('<html></html>', { name: 'NotFoundError' });
       await refuses(42, { message: /load takes an address, a path, bytes, or Files, not 42/ });
     });
   });
