@@ -264,6 +264,24 @@ describe('tf.load', () => {
       }
     }));
 
+  it('feeds assets to the operation that initialises a model of TensorFlow 1, and keeps them', async () => {
+    const folder = 'tests/data/models/saved_models/main_op';
+    const names = ['saved_model.pb', 'assets/words.txt', ...FILES.module.slice(1)];
+    const files = Object.fromEntries(
+      await Promise.all(names.map(async (name) => [name, await bytesOf(`${folder}/${name}`)])),
+    );
+    const check = async (model) => {
+      assert.deepEqual((await model.run({ x: [1, 2] })).y.array(), [13, 15]); // 2 x + 1, and 10 of the operation
+      assert.match((await model.session.run('path')).item(), /assets\/words\.txt$/);
+    };
+    await withModel(files, async (model) => {
+      await check(model);
+      const saved = await model.save();
+      assert.deepEqual(saved['assets/words.txt'], files['assets/words.txt']);
+      await withModel(saved, check);
+    });
+  });
+
   describe('save', () => {
     for (const name of Object.keys(FILES))
       it(`writes a SavedModel that computes the same: ${name}`, async () =>

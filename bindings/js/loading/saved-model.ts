@@ -1,7 +1,7 @@
 /** Reads SavedModels of TensorFlow 1 and 2, and MetaGraphDefs beside a checkpoint. */
 import { DataLossError, InvalidArgumentError, NotFoundError } from '../base/errors.js';
-import { MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
-import { FormatReader, ModelParts } from './model-parts.js';
+import { AssetFile, MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
+import { Asset, FormatReader, ModelParts } from './model-parts.js';
 import { folderOf, joinPath, readFile } from './model-files.js';
 
 /** Signatures with this name are no functions of the model: they name the operation that initialises it. */
@@ -70,6 +70,17 @@ function trainableOf({ collections }: MetaGraphDef): ReadonlyMap<string, boolean
   return entries.length > 0 ? new Map(entries) : undefined;
 }
 
+/** TensorFlow 1 lists the assets in a collection. */
+function assetsOf({ assets, collections }: MetaGraphDef, folder: string): Asset[] {
+  const listed = (collections.get('saved_model_assets')?.anys?.value ?? []).flatMap(({ value }) =>
+    value ? [AssetFile.decode(value)] : [],
+  );
+  return (assets.length > 0 ? assets : listed).map(({ tensor, filename }) => ({
+    tensor: tensor?.name ?? '',
+    path: joinPath(folder, filename ?? ''),
+  }));
+}
+
 /** What a MetaGraph has, with its checkpoint at `prefix` and the assets in `assetFolder`. */
 function partsOf(
   place: string,
@@ -78,7 +89,7 @@ function partsOf(
   prefix: string | undefined,
   assetFolder: string,
 ): ModelParts {
-  const { saver, graphDef, assets, signatures } = metaGraph;
+  const { saver, graphDef, signatures } = metaGraph;
   if (!graphDef)
     throw new DataLossError(`${place}: the MetaGraph ${setText(tagsOf(metaGraph))} has no graph`);
   return {
@@ -95,10 +106,7 @@ function partsOf(
             prefix,
           }
         : undefined,
-    assets: assets.map(({ tensor, filename }) => ({
-      tensor: tensor?.name ?? '',
-      path: joinPath(assetFolder, filename ?? ''),
-    })),
+    assets: assetsOf(metaGraph, assetFolder),
     initializers: initializersOf(metaGraph),
     trainable: trainableOf(metaGraph),
     captures: capturesOf(metaGraph),

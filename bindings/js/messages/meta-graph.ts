@@ -49,7 +49,13 @@ export type SignatureDef = Partial<MessageOf<typeof SignatureDef>>;
 
 const Texts = new MessageType({ value: [1, list(TEXT)] });
 const Messages = new MessageType({ value: [1, list(RAW)] });
-const CollectionDef = new MessageType({ names: [1, message(Texts)], messages: [2, message(Messages)] });
+const Any = new MessageType({ typeUrl: [1, TEXT], value: [2, RAW] });
+const Anys = new MessageType({ value: [1, list(message(Any))] });
+const CollectionDef = new MessageType({
+  names: [1, message(Texts)],
+  messages: [2, message(Messages)],
+  anys: [5, message(Anys)],
+});
 
 /** A variable in the collections of TensorFlow 1. */
 export const VariableDef = new MessageType({
@@ -76,7 +82,7 @@ const MetaInfo = new MessageType({
   tensorflowVersion: [5, TEXT],
 });
 
-const AssetFile = new MessageType({ tensor: [1, message(TensorInfo)], filename: [2, TEXT] });
+export const AssetFile = new MessageType({ tensor: [1, message(TensorInfo)], filename: [2, TEXT] });
 
 const SavedVariable = new MessageType({
   dtype: [1, INT32],
