@@ -282,6 +282,118 @@ describe('tf.load', () => {
     });
   });
 
+  describe('graph models of TensorFlow.js', () => {
+    const float = { type: 'DT_FLOAT' };
+    const constant = (name, dtype, ...sizes) => ({
+      name,
+      op: 'Const',
+      attr: {
+        dtype: { type: dtype },
+        value: { tensor: { dtype, tensorShape: { dim: sizes.map((size) => ({ size: String(size) })) } } },
+      },
+    });
+    const text = (...words) => words.map((word) => btoa(word));
+    const sizes = [{ size: '-1' }, { size: '2' }];
+    /** y = relu(x w + b), and the place of the largest. */
+    const node = [
+      { name: 'x', op: 'Placeholder', attr: { dtype: float, shape: { shape: { dim: sizes } } } },
+      constant('w', 'DT_FLOAT', 2, 2),
+      constant('b', 'DT_FLOAT', 2),
+      constant('axis', 'DT_INT64'),
+      {
+        name: 'y',
+        op: '_FusedMatMul',
+        input: ['x', 'w', 'b'],
+        attr: { T: float, num_args: { i: '1' }, fused_ops: { list: { s: text('BiasAdd', 'Relu') } } },
+      },
+      {
+        name: 'best',
+        op: 'ArgMax',
+        input: ['y', 'axis'],
+        attr: { T: float, Tidx: { type: 'DT_INT64' }, output_type: { type: 'DT_INT64' } },
+      },
+    ];
+    const weights = [
+      { name: 'w', shape: [2, 2], dtype: 'float32', quantization: { dtype: 'uint8', scale: 0.5, min: -1 } },
+      { name: 'b', shape: [2], dtype: 'float32', quantization: { dtype: 'float16' } },
+      { name: 'axis', shape: [], dtype: 'int32' },
+    ];
+    const signature = {
+      inputs: { input: { name: 'x:0', dtype: 'DT_FLOAT', tensorShape: { dim: sizes } } },
+      outputs: { result: { name: 'y:0', dtype: 'DT_FLOAT' }, best: { name: 'best:0', dtype: 'DT_INT64' } },
+    };
+    /* w = [[-1, 0], [1, 2]]; b = [0.5, -5] in float16; axis = 1 */
+    const bytes = Uint8Array.of(0, 2, 4, 6, 0x00, 0x38, 0x00, 0xc5, 1, 0, 0, 0);
+    const model = (changes = {}) => ({
+      'model.json': JSON.stringify({
+        format: 'graph-model',
+        modelTopology: { node, versions: { producer: 27 } },
+        signature,
+        weightsManifest: [{ paths: ['shards/one.bin', 'shards/two.bin'], weights }],
+        ...changes,
+      }),
+      'shards/one.bin': bytes.slice(0, 5),
+      'shards/two.bin': bytes.slice(5),
+    });
+
+    it('open with their shards, quantized weights and 64-bit constants', () =>
+      withModel(model(), async (opened) => {
+        assert.equal(opened.format, 'TensorFlow.js graph model');
+        const { result, best } = await opened.run({
+          input: [
+            [1, 2],
+            [0, 4],
+          ],
+        });
+        assert.deepEqual(result.array(), [
+          [1.5, 0],
+          [4.5, 3],
+        ]);
+        assert.deepEqual([...best.data], [0n, 0n]);
+      }));
+
+    it('have inputs without a signature, and with one that names only outputs', async () => {
+      for (const changes of [{ signature: undefined }, { signature: { outputs: signature.outputs } }])
+        await withModel(model(changes), async (opened) => {
+          const results = await opened.run({ x: [[1, 2]] });
+          assert.deepEqual(
+            Object.values(results)
+              .find(({ dtype }) => dtype === 'int64')
+              .array(),
+            [0n],
+          );
+        });
+    });
+
+    it('are refused when shards or descriptions are wrong', async () => {
+      const refused = (files, message) => assert.rejects(tf.load(files), { message });
+      const changed = (change) =>
+        model({ weightsManifest: [{ paths: ['shards/one.bin'], weights: change }] });
+      await refused(
+        { ...model(), 'shards/two.bin': bytes.slice(6) },
+        /weight axis needs 4 bytes, but .* only 3 more/,
+      );
+      await refused({ ...model(), 'shards/two.bin': bytes }, /5 bytes more than their weights/);
+      await refused({ 'model.json': model()['model.json'] }, /no file shards\/(one|two)\.bin/);
+      await refused(changed([{ name: 'w', shape: [-1], dtype: 'float32' }]), /weight w has no valid shape/);
+      await refused(changed([{ name: 'w', shape: [2 ** 40, 2 ** 40], dtype: 'float32' }]), /no valid shape/);
+      await refused(changed([{ name: 'w', shape: [2], dtype: 'floaty' }]), /no name and dtype/);
+      await refused(
+        changed([{ name: 'w', shape: [2], dtype: 'float32', quantization: { dtype: 'int3' } }]),
+        /quantized to "int3"/,
+      );
+      await refused(model({ weightsManifest: [{ paths: ['../secret.bin'], weights }] }), /leads outside/);
+      await refused(model({ modelTopology: { node: [{ name: 5 }] } }), /where a text belongs/);
+      await refused({ 'model.json': '{"format": "graph-model",' }, /is damaged/);
+      let func = { name: 'f' };
+      for (let i = 0; i < 500; i++) func = { name: 'f', attr: { a: { func } } };
+      await refused(
+        model({ modelTopology: { node: [{ name: 'n', op: 'NoOp', attr: { f: { func } } }] } }),
+        /nested too deeply/,
+      );
+    });
+  });
+
   describe('save', () => {
     for (const name of Object.keys(FILES))
       it(`writes a SavedModel that computes the same: ${name}`, async () =>

@@ -133,7 +133,6 @@ export abstract class GraphCore implements HintedGraph {
   abstract newBody(): GraphCore;
   // For hints: names of functions, and whether there are variables.
   abstract functions(): { readonly name: string }[];
-  /** @internal */
   abstract get hasMadeVariables(): boolean;
 
   // ---- building ----

@@ -100,7 +100,7 @@ export class Graph extends GraphOps {
   get allVariables(): Variable[] {
     return this.#variables.all();
   }
-  /** @internal */
+  /** Whether some of its variables were made here, by `variable`, and not imported. */
   get hasMadeVariables(): boolean {
     return this.#variables.hasMade;
   }
