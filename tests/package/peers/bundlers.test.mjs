@@ -335,17 +335,21 @@ export default { ...recipe, output: 'export', turbopack: { root: ${JSON.stringif
 
   it('nothing that is shipped waits at the top level, names a module of Node, or starts a worker in a form that bundlers misread', async () => {
     for (const name of readdirSync(user.dist).filter((file) => file.endsWith('.js') && file !== 'cli.js')) {
-      await esbuild({
+      const { metafile } = await esbuild({
         entryPoints: [path.join(user.dist, name)],
         bundle: true,
         write: false,
+        metafile: true,
         format: 'iife',
         platform: 'browser',
         target: 'es2022',
         logLevel: 'silent',
       });
-      const text = readFileSync(path.join(user.dist, name), 'utf8');
-      assert.deepEqual(text.match(/\bfrom ?["']node:|\bimport\(|\brequire\(/g) ?? [], [], name);
+      /* The package's own files may import each other at the top: testing.js does. */
+      const imports = Object.values(metafile.inputs)
+        .flatMap((input) => input.imports)
+        .filter(({ kind, original = '' }) => kind !== 'import-statement' || !original.startsWith('./'));
+      assert.deepEqual(imports, [], name);
     }
     const entry = readFileSync(path.join(user.dist, 'index.js'), 'utf8');
     assert.deepEqual(entry.match(/new Worker\(new URL\([^)]*\)[^)]*\)/g), [
