@@ -556,6 +556,11 @@ export const demoTests = [
       await page.fill('#fetches', 'y');
       await page.click('#run');
       await says('#results', /^yfloat32 \[1, 2\], .* ms-?[\d.]+, -?[\d.]+$/);
+      await page.setInputFiles(
+        '#file',
+        fileURLToPath(new URL('../../data/models/keras/branches.keras', import.meta.url)),
+      );
+      await says('#own-facts', /^branches\.keras \(Keras\): \d+ nodes, .* Nothing is missing\.$/);
       assert.deepEqual(errors, []);
     },
   ],

@@ -14,6 +14,8 @@ const VALUES_SHOWN = 24;
 const PLACEHOLDERS = new Set(['Placeholder', 'PlaceholderV2', 'PlaceholderWithDefault']);
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+/** Reads the weights of Keras models; a development dependency of the repository. */
+const H5WASM = new URL('../../../node_modules/h5wasm/dist/esm/hdf5_hl.js', import.meta.url).href;
 const IN_WORKER = { target: 'worker' };
 const inWords = (error) => `${error.code ? `${error.code}: ` : ''}${error.message}`;
 
@@ -216,7 +218,7 @@ export class Runner {
 
   /** Its values are named as in the model's signature. */
   async #load(name, files) {
-    const model = await this.#tf.load(files);
+    const model = await this.#tf.load(files, { hdf5: () => import(H5WASM) });
     await this.#closeOwn();
     const { inputs, outputs, graph, session } = model;
     const tensors = new Map([...inputs, ...outputs].map((tensor) => [tensor.name, tensor.output]));
