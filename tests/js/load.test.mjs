@@ -161,6 +161,38 @@ describe('tf.load', () => {
     for (const source of sources) await withModel(source, (model) => checkCalls(model, saved.module));
   });
 
+  it('fetches each file of a server once', async () => {
+    const served = { 'http://models.test/m/': await filesOf('module') };
+    const graph = new tf.Graph();
+    graph.square(graph.placeholder('float32', [2], { name: 'x' }), { name: 'y' });
+    served['http://models.test/g/'] = { 'graph.pb': graph.toGraphDef() };
+    graph.dispose();
+    served['http://models.test/z/'] = { 'm.zip': await zipOf(await filesOf('module')) };
+    const contents = new Map(
+      Object.entries(served).flatMap(([base, files]) =>
+        Object.entries(files).map(([path, bytes]) => [base + path, bytes]),
+      ),
+    );
+    const usual = globalThis.fetch;
+    const fetched = [];
+    globalThis.fetch = async (address) => {
+      fetched.push(String(address));
+      const bytes = contents.get(String(address));
+      const headers = bytes && { 'content-length': String(bytes.length) };
+      return bytes ? new Response(bytes, { headers }) : new Response('', { status: 404 });
+    };
+    try {
+      await withModel('http://models.test/m/', (model) => checkCalls(model, saved.module));
+      await withModel('http://models.test/z/m.zip', (model) => checkCalls(model, saved.module));
+      await withModel('http://models.test/g/graph.pb', async (model) =>
+        assert.deepEqual((await model.run({ x: [2, 3] })).y.array(), [4, 9]),
+      );
+    } finally {
+      globalThis.fetch = usual;
+    }
+    assert.deepEqual(fetched.slice().sort(), [...contents.keys()].sort());
+  });
+
   it('describes inputs and outputs by the names of the signature', async () =>
     withModel(await filesOf('module'), async (model) => {
       assert.deepEqual(Object.keys(model.signatures).sort(), ['loss', 'power', 'serving_default']);

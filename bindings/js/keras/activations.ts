@@ -2,7 +2,8 @@
 import { isPlainObject } from '../base/arguments.js';
 import { UnimplementedError } from '../base/errors.js';
 import type { Output } from '../graph/operation.js';
-import { Json, objectOr } from './json.js';
+import { objectOr } from '../base/json.js';
+import { Json } from './json.js';
 import type { Layer } from './layer.js';
 
 type Activation = (l: Layer, x: Output) => Output;

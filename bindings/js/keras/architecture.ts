@@ -1,7 +1,8 @@
 /** The architecture of a model: its layers, and what they are called with, in the forms of Keras 2 and 3. */
 import { isPlainObject, shown } from '../base/arguments.js';
 import { DataLossError, InvalidArgumentError } from '../base/errors.js';
-import { Json, objectOr, objectsIn } from './json.js';
+import { objectOr, objectsIn } from '../base/json.js';
+import { Json } from './json.js';
 import { nameOfLayer } from './layer.js';
 
 /** One value of a model: what call `node` of a layer returned, at place `index`. */

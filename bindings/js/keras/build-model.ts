@@ -15,7 +15,8 @@ import {
   layersOf,
   referencesIn,
 } from './architecture.js';
-import { Json, objectOr } from './json.js';
+import { objectOr } from '../base/json.js';
+import { Json } from './json.js';
 import { LAYERS } from './known-layers.js';
 import {
   Argument,

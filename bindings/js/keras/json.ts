@@ -4,12 +4,6 @@ import { InvalidArgumentError } from '../base/errors.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export const objectOr = (value: unknown, otherwise: Json = {}): Json =>
-  isPlainObject(value) ? value : otherwise;
-
-export const objectsIn = (value: unknown): Json[] =>
-  Array.isArray(value) ? value.filter(isPlainObject) : [];
-
 const isWhole = (value: unknown): value is number => Number.isSafeInteger(value);
 
 /** The `config` of a layer. `what` names the layer in errors. */

@@ -4,7 +4,8 @@ import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
 import { Variable } from '../graph/operation.js';
 import { DType, dtypeOf, isDTypeName } from '../tensor/dtypes.js';
-import { Config, Json, objectOr } from './json.js';
+import { objectOr } from '../base/json.js';
+import { Config, Json } from './json.js';
 import { Ops, nodeName } from './ops.js';
 import type { WeightNode } from './weight-tree.js';
 

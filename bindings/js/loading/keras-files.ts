@@ -5,19 +5,15 @@ import { checkArchitecture, parseArchitecture } from '../keras/architecture.js';
 import type { BuiltModel } from '../keras/build-model.js';
 import { customLayers } from '../keras/custom-layers.js';
 import { Hdf5File, loadHdf5 } from '../keras/hdf5.js';
-import { Json, objectOr } from '../keras/json.js';
+import { objectOr } from '../base/json.js';
+import { Json } from '../keras/json.js';
 import { kerasGraph } from '../keras/keras-model.js';
 import { WeightValue, valuesByName, valuesByOrder, valuesByPath } from '../keras/weight-values.js';
 import { tensor } from '../tensor/tensor.js';
 import { typedArrayOf } from '../tensor/dtypes.js';
 import type { FormatOptions, FormatReader, ModelParts } from './model-parts.js';
-import { ModelFiles, folderOf, readFile } from './model-files.js';
+import { ModelFiles, folderOf, joinPath, readFile } from './model-files.js';
 import { Weight, readWeights } from './weight-shards.js';
-
-const beside = (path: string, name: string): string => {
-  const folder = folderOf(path);
-  return folder === '' ? name : `${folder}/${name}`;
-};
 
 const isKeras3 = (version: unknown): boolean => /^[3-9]\./.test(String(version ?? ''));
 
@@ -64,11 +60,11 @@ const openHdf5 = async (files: ModelFiles, path: string, options: FormatOptions)
 /** Of a .keras archive; `path` is that of its config.json. */
 export const readKerasArchive: FormatReader = async (files, path, options) => {
   const [config, metadata] = await Promise.all(
-    ['config.json', 'metadata.json'].map((name) => readFile(files, beside(path, name))),
+    ['config.json', 'metadata.json'].map((name) => readFile(files, joinPath(folderOf(path), name))),
   );
   const architecture = parseArchitecture(files.place, decodeText(config!));
   const { keras_version: version } = parseJson(`${files.place}: metadata.json`, metadata!);
-  const file = await openHdf5(files, beside(path, 'model.weights.h5'), options);
+  const file = await openHdf5(files, joinPath(folderOf(path), 'model.weights.h5'), options);
   return withFile(file, () =>
     partsOf('Keras', files.place, architecture, version, options, (model) =>
       valuesByPath(files.place, model, file),

@@ -41,6 +41,11 @@ export const readAll = (file: ModelFile): Promise<Uint8Array> => joined(file.pie
 export async function joined(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of stream) pieces.push(piece);
+  return concatenated(pieces);
+}
+
+/** All bytes in one array. */
+export function concatenated(pieces: readonly Uint8Array[]): Uint8Array {
   if (pieces.length === 1) return pieces[0]!;
   const bytes = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
@@ -83,23 +88,38 @@ export class Progress {
 
   constructor(private readonly report: ((loaded: number, total: number) => void) | undefined) {}
 
-  /** The same files, whose bytes are counted. */
+  /** The same files, whose bytes are counted. A file that was opened and not read yet is not opened again. */
   counting(files: ModelFiles, signal: AbortSignal | undefined): ModelFiles {
+    const unread = new Map<string, ModelFile>();
     return {
       place: files.place,
       main: files.main,
       paths: files.paths,
       open: async (path) => {
         signal?.throwIfAborted();
-        const file = await files.open(path);
-        return file && { size: file.size, pieces: () => this.#count(file, signal) };
+        const file = unread.get(path) ?? (await files.open(path));
+        if (!file) return undefined;
+        unread.set(path, file);
+        const { size, part } = file;
+        return {
+          size,
+          pieces: () => {
+            unread.delete(path);
+            return this.#count(file.pieces(), size ?? 0, signal);
+          },
+          ...(part && { part: (begin, end) => this.#count(part(begin, end), end - begin, signal) }),
+        };
       },
     };
   }
 
-  async *#count(file: ModelFile, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-    this.#total += file.size ?? 0;
-    for await (const piece of file.pieces()) {
+  async *#count(
+    stream: AsyncIterable<Uint8Array>,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<Uint8Array> {
+    this.#total += size;
+    for await (const piece of stream) {
       signal?.throwIfAborted();
       this.#loaded += piece.length;
       this.report?.(this.#loaded, Math.max(this.#loaded, this.#total));

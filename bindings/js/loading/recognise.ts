@@ -4,7 +4,17 @@ import { decodeText } from '../base/utf8.js';
 import { WANTED_HINT, foreignFormat, formatOfName } from '../messages/model-format.js';
 import type { FormatOptions, ModelParts } from './model-parts.js';
 import { readKerasArchive, readKerasHdf5 } from './keras-files.js';
-import { ModelFile, ModelFiles, folderOf, joined, nameOf, openFile, readFile } from './model-files.js';
+import {
+  ModelFiles,
+  fileOfBytes,
+  folderOf,
+  joinPath,
+  joined,
+  nameOf,
+  openFile,
+  readAll,
+  readFile,
+} from './model-files.js';
 import { readMetaGraph, readSavedModel } from './saved-model.js';
 import { readTfjsModel } from './tfjs-graph-model.js';
 import { filesOfZip } from './zip-files.js';
@@ -17,9 +27,7 @@ async function newestCheckpoint(files: ModelFiles, path: string): Promise<string
   const list = decodeText(await readFile(files, path));
   const [, name] = /^\s*model_checkpoint_path\s*:\s*"([^"]*)"/m.exec(list) ?? [];
   if (!name) throw new InvalidArgumentError(`${files.place}: ${path} names no checkpoint`);
-  const folder = folderOf(path);
-  const meta = `${nameOf(name)}.meta`; // the list may have the path on the machine that trained
-  return folder === '' ? meta : `${folder}/${meta}`;
+  return joinPath(folderOf(path), `${nameOf(name)}.meta`); // the list may have the path on the machine that trained
 }
 
 /** The file with which a folder's model begins. */
@@ -48,11 +56,6 @@ async function mainFile(files: ModelFiles): Promise<string> {
   throw new NotFoundError(`${files.place} has no model: its files are ${all || 'none'}`);
 }
 
-/** The beginning of a file, or all of it. */
-async function headOf(file: ModelFile): Promise<Uint8Array> {
-  if (!file.part || file.size === undefined) return joined(file.pieces());
-  return joined(file.part(0, Math.min(file.size, HEAD)));
-}
 /** Names of files in zip archives are looked for in so many bytes. */
 const HEAD = 65536;
 
@@ -67,7 +70,26 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
   if (name === 'config.json') return readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
   const file = await openFile(files, path);
-  const head = await headOf(file);
+  if (file.part && file.size !== undefined)
+    return readByContent(files, path, await joined(file.part(0, Math.min(file.size, HEAD))), options);
+  /* A server's file is read once: for what it is, and for its content. */
+  const bytes = await readAll(file);
+  return readByContent(holding(files, path, bytes), path, bytes, options);
+}
+
+/** The files, one of which has been read. */
+const holding = (files: ModelFiles, path: string, bytes: Uint8Array): ModelFiles => ({
+  ...files,
+  open: async (wanted) => (wanted === path ? fileOfBytes(bytes) : files.open(wanted)),
+});
+
+/** `head` is the beginning of the file, or all of it. */
+async function readByContent(
+  files: ModelFiles,
+  path: string,
+  head: Uint8Array,
+  options: FormatOptions,
+): Promise<ModelParts> {
   const format = foreignFormat(head);
   switch (format?.kind) {
     case 'saved-model':
@@ -78,7 +100,7 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
       return readTfjsModel(files, path, options);
     case 'zip':
     case 'keras-zip':
-      return readArchive(await filesOfZip(files.place, file), options);
+      return readArchive(await filesOfZip(files.place, await openFile(files, path)), options);
     case 'hdf5':
       return readKerasHdf5(files, path, options);
     case 'graph-text':

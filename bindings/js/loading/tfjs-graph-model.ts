@@ -1,5 +1,5 @@
 /** Reads graph models of TensorFlow.js: a GraphDef as JSON, whose constants are in shards of weights. */
-import { isPlainObject } from '../base/arguments.js';
+import { JsonObject as Json, objectOr, objectsIn } from '../base/json.js';
 import { DataLossError, InvalidArgumentError } from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { SignatureDef } from '../messages/meta-graph.js';
@@ -10,11 +10,6 @@ import { PLACEHOLDERS } from '../models/graph-interface.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
 import { Weight, readWeights } from './weight-shards.js';
-
-type Json = Record<string, unknown>;
-
-const objectOr = (value: unknown, otherwise: Json = {}): Json => (isPlainObject(value) ? value : otherwise);
-const nodesIn = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isPlainObject) : []);
 
 /** The tensor of a weight in the JSON form, with bytes in place of base64. */
 function tensorOf({ dtype, shape, content }: Weight): Json {
@@ -63,7 +58,7 @@ function fillConstants(nodes: readonly Json[], weights: ReadonlyMap<string, Weig
  */
 function addInitializer(nodes: Json[], initializer: unknown): string[] {
   const names = new Set(nodes.map(({ name }) => name));
-  const added = nodesIn(objectOr(initializer).node).filter(({ name }) => !names.has(name));
+  const added = objectsIn(objectOr(initializer).node).filter(({ name }) => !names.has(name));
   nodes.push(...added);
   return added
     .filter(({ op }) => /^(InitializeTable|LookupTableImport)/.test(String(op)))
@@ -101,12 +96,12 @@ export const readTfjsModel: FormatReader = async (files, path, options) => {
   const topology = objectOr(modelTopology);
   if (!Array.isArray(topology.node)) throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
   const weights = await readWeights(files, folderOf(path), weightsManifest ?? []);
-  const nodes = nodesIn(topology.node);
+  const nodes = objectsIn(topology.node);
   const initializers = addInitializer(nodes, modelInitializer);
   const library = objectOr(topology.library);
-  const functions = nodesIn(library.function);
+  const functions = objectsIn(library.function);
   fillConstants(nodes, weights);
-  for (const body of functions) fillConstants(nodesIn(body.nodeDef), weights);
+  for (const body of functions) fillConstants(objectsIn(body.nodeDef), weights);
   const described = completeSignature(objectOr(signature ?? objectOr(userDefinedMetadata).signature), nodes);
   const graphDef = graphDefOfJson({ ...topology, node: nodes });
   return {

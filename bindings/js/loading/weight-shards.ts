@@ -4,7 +4,7 @@ import { DataLossError, InvalidArgumentError, UnimplementedError } from '../base
 import { DType, dtypeOf, isDTypeName, itemsPerElement, typedArrayOf } from '../tensor/dtypes.js';
 import { halfValue } from '../tensor/half.js';
 import { sizeOf } from '../tensor/tensor.js';
-import { ModelFiles, joinPath, readFile } from './model-files.js';
+import { ModelFiles, concatenated, joinPath, readFile } from './model-files.js';
 
 /** A weight: its bytes as in TensorProto.tensor_content; of strings one each. */
 export interface Weight {
@@ -128,15 +128,4 @@ export async function readWeights(
       throw new DataLossError(`${files.place}: the shards have ${reader.rest} bytes more than their weights`);
   }
   return found;
-}
-
-function concatenated(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!;
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

@@ -1,7 +1,7 @@
 /** The cells of recurrent layers: what happens in one step. */
 import type { Output } from '../../graph/operation.js';
 import { activate } from '../activations.js';
-import { objectsIn } from '../json.js';
+import { objectsIn } from '../../base/json.js';
 import type { Layer } from '../layer.js';
 import { Size, range } from '../ops.js';
 import type { WeightNode } from '../weight-tree.js';

@@ -1,6 +1,7 @@
 /** Recurrent layers, and layers that apply another one to sequences. */
 import type { Output } from '../../graph/operation.js';
-import { Json, objectOr } from '../json.js';
+import { objectOr } from '../../base/json.js';
+import { Json } from '../json.js';
 import { Call, KerasTensor, Layer, LayerFunction, tensorsIn } from '../layer.js';
 import { Size, range } from '../ops.js';
 import { CELL_LAYERS, CELL_NAMES, Cell, cellOfLayer, elementShape } from './cells.js';

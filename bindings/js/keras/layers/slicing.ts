@@ -1,7 +1,7 @@
 /** x[...] in a model: its indices, in the forms of Keras 2 and 3. */
 import { isPlainObject } from '../../base/arguments.js';
 import type { Output } from '../../graph/operation.js';
-import { objectOr } from '../json.js';
+import { objectOr } from '../../base/json.js';
 import type { Argument, Call, Layer } from '../layer.js';
 
 /** The numbers and masks of StridedSlice. */
