@@ -3,6 +3,9 @@
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
 set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimizer checkpoint c_api)
+# The wings of src/ops/ whose kernels most programs never run. Builds without threads have them in a module of their own,
+# which is fetched when a graph has such an op (tools/split-wasm.mjs).
+set(TFCORE_SIDE_WINGS codecs ctc data linalg parsing quant signal sparse strings tables)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -45,6 +48,7 @@ function(tfcore_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   if(name STREQUAL ops)
     tfcore_op_table(sources "${sources}")
+    tfcore_side_names("${sources}")
   endif()
   list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
   if(sources)
@@ -64,7 +68,18 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-# Writes generated/op_table.inc: one line OP(Name) for each `const OpRegistration kOpName = {` in the chosen families, sorted.
+# Gives the static functions of the side wings names that no other file has, by which they can be told from the others in
+# the linked module.
+function(tfcore_side_names sources)
+  if(EMSCRIPTEN)
+    list(JOIN TFCORE_SIDE_WINGS "|" wings)
+    list(FILTER sources INCLUDE REGEX "/ops/(${wings})/")
+    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -funique-internal-linkage-names)
+  endif()
+endfunction()
+
+# Writes generated/op_table.inc: one line OP(Name), or SIDE_OP(Name) for a side wing, for each `const OpRegistration kOpName = {`
+# in the chosen families, sorted.
 # TFCORE_OP_FAMILIES names a family (a file of a wing) or a whole wing. Sets `result` to the sources to compile: files that
 # register no op (helpers) stay in whatever families are chosen.
 function(tfcore_op_table result sources)
@@ -87,9 +102,10 @@ function(tfcore_op_table result sources)
   if(compiled)
     set(table ${TFCORE_GENERATED}/op_table.inc)
     string(JOIN "," joined ${families})
+    string(JOIN "," side_wings ${TFCORE_SIDE_WINGS})
     add_custom_command(
       OUTPUT ${table}
-      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_WINGS=${side_wings} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       DEPENDS ${families} ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       COMMENT "op_table.inc"
       VERBATIM)

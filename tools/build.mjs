@@ -15,6 +15,7 @@ import path from 'node:path';
 import { HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
+import { splitWasm } from './split-wasm.mjs';
 
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const jobs = Math.max(availableParallelism(), 1);
@@ -113,6 +114,26 @@ async function unlessUnchanged(name, inputs, output, work) {
   writeFileSync(stamp, current);
 }
 
+/** The .wasm files of a variant that are shipped. Builds with threads stay whole: every thread has a table of its own. */
+async function wasmFiles(tools, variant, folder) {
+  const linked = path.join(folder, `tfcore-${variant}.wasm`);
+  if (variant.endsWith('threads')) return [linked];
+  const names = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
+  const files = names.map((name) => path.join(folder, 'split', name));
+  await unlessUnchanged(
+    `split-${variant}`,
+    ['tools/split-wasm.mjs', 'cmake/TfcoreModules.cmake', path.relative(root, linked)],
+    path.relative(root, files[1]),
+    () => splitWasm(tools, variant),
+  );
+  return files;
+}
+
+function copyIfNew(file, folder) {
+  const to = path.join(folder, path.basename(file));
+  if (!existsSync(to) || !readFileSync(file).equals(readFileSync(to))) copyFileSync(file, to);
+}
+
 /** Builds everything that npm/ ships. */
 export async function build(tools) {
   const shipped = path.join(root, 'npm/dist');
@@ -126,8 +147,7 @@ export async function build(tools) {
   const glue = [];
   for (const variant of VARIANTS) {
     const folder = await buildWasm(tools, variant, ['tfcore']);
-    const [from, to] = [folder, shipped].map((place) => path.join(place, `tfcore-${variant}.wasm`));
-    if (!existsSync(to) || !readFileSync(from).equals(readFileSync(to))) copyFileSync(from, to);
+    for (const file of await wasmFiles(tools, variant, folder)) copyIfNew(file, shipped);
     glue.push(path.relative(root, path.join(folder, `tfcore-${variant}.mjs`)));
   }
   await unlessUnchanged(

@@ -13,13 +13,13 @@ const GLUE = { single: ['simd', 'relaxed'], threads: ['simd-threads', 'relaxed-t
 const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfcore-${variant}.${extension}`);
 
 const PACKED = {
-  wasm: (variant) => built(variant, 'wasm'),
+  wasm: (name) => path.join(root, `build/wasm-${name.split('-')[0]}/split/tfcore-${name}.wasm`),
   script: (name) => path.join(dist, `tfcore-${name}.js`),
 };
 
 /**
- * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<variant>' is the .wasm of a build and
- * 'script:worker' the script of workers, compressed.
+ * 'glue:single' and 'glue:threads' are Emscripten's JavaScript, 'wasm:<name>' is a .wasm that
+ * tools/split-wasm.mjs wrote, and 'script:worker' the script of workers, compressed.
  */
 const products = {
   name: 'products',

@@ -10,6 +10,7 @@ interface Loaded {
   /** True if the caller did not name a build: another build is used if workers are refused. */
   readonly mayDiffer: boolean;
   readonly wasm: InitOptions['wasm'];
+  readonly sideWasm: InitOptions['sideWasm'];
   /** The signal of the caller who began to load. */
   readonly signal: AbortSignal | undefined;
   readonly tf: Promise<TF>;
@@ -37,6 +38,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 export async function init(options: InitOptions = {}): Promise<TF> {
   checkOptions<InitOptions>('init', options, {
     wasm: 'anything',
+    sideWasm: 'anything',
     variant: 'a string',
     threads: 'a number',
     signal: 'an AbortSignal',
@@ -50,7 +52,8 @@ export async function init(options: InitOptions = {}): Promise<TF> {
     one.variant === variant &&
     one.threads === threads &&
     one.mayDiffer === mayDiffer &&
-    sameSource(one.wasm, options.wasm);
+    sameSource(one.wasm, options.wasm) &&
+    sameSource(one.sideWasm, options.sideWasm);
   for (;;) {
     const known = engines.find(isOurs);
     const engine = known ?? {
@@ -58,6 +61,7 @@ export async function init(options: InitOptions = {}): Promise<TF> {
       threads,
       mayDiffer,
       wasm: options.wasm,
+      sideWasm: options.sideWasm,
       signal: options.signal,
       tf: loadRuntime(options, choice).then(makeTF),
     };

@@ -103,6 +103,11 @@ export interface TF {
    */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;
+  /**
+   * Loads the kernels of rarely used ops, which the builds without threads have in a file of their own. Steps
+   * do that when their graph needs them, and runSync blocks the thread meanwhile.
+   */
+  loadSideModule(): Promise<void>;
 }
 
 const runtimes = new WeakMap<TF, Runtime>();
@@ -165,6 +170,7 @@ export function makeTF(runtime: Runtime): TF {
     checkCompatibility: (graphDef) => checkCompatibility(runtime, graphDef),
     registerOp: (spec) => registrar.register(spec),
     memory: () => runtime.memory(),
+    loadSideModule: () => runtime.sideModule.load(),
   };
   runtimes.set(tf, runtime);
   return tf;

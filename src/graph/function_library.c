@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "graph/function_library_internal.h"
 #include "op/node_def.h"
+#include "op/side_kernels.h"
 
 /* The registry entry of a function: all it has is the shape function for unknown shapes. */
 static const OpRegistration kFunctionRegistration = {.name = "",
@@ -205,6 +206,12 @@ static LibraryFunction *new_entry(FunctionLibraryDefinition *library, FunctionDe
   return entry;
 }
 
+/* The ops of a function are looked up when it is called, which is too late to load the side module. */
+static void mention_ops(const FunctionLibraryDefinition *library, const FunctionDef *function) {
+  for (size_t i = 0; i < function->n_node_def; i++)
+    op_registry_mention(library->ops, function->node_def[i]->op);
+}
+
 static bool insert(FunctionLibraryDefinition *library, FunctionDef *function, Status *status) {
   LibraryFunction *entry = new_entry(library, function, status);
   if (!entry) return false;
@@ -214,6 +221,7 @@ static bool insert(FunctionLibraryDefinition *library, FunctionDef *function, St
   }
   TRY(string_map_set(&library->names, function->signature->name, entry, status));
   library->functions[library->num_functions++] = entry;
+  if (side_kernels_missing()) mention_ops(library, function);
   return true;
 }
 

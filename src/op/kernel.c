@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "op/kernel_registry.h"
 #include "op/node_def_internal.h"
+#include "op/side_kernels.h"
 
 /* --- outputs --- */
 
@@ -110,6 +111,7 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
   for (int i = 0; i < kernel->num_inputs; i++)
     kernel->changes_state |= input_types[i] == DT_RESOURCE || dtype_is_ref((int)input_types[i]);
   kernel->output_types = output_types;
+  kernel->is_aside = kernel->op->is_aside;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
   kernel->data = functions.data;
@@ -191,11 +193,25 @@ static void set_context(const OpKernel *kernel, KernelContext *context) {
   context->op_name = kernel->op->def->name;
 }
 
-bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
-  if (context->state != kernel->state) set_context(kernel, context); /* every kernel has its own state */
+/* Whether the code of the kernel is there. */
+static bool check_loaded(const OpKernel *kernel, Status *status) {
+  if (!kernel->is_aside || !side_kernels_missing()) return true;
+  return status_set(status, CODE_UNAVAILABLE,
+                    "The kernels of op '%s' are in the side module, which is not loaded",
+                    kernel->op->def->name);
+}
+
+static bool compute(const OpKernel *kernel, KernelContext *context, Status *status) {
+  TRY(check_loaded(kernel, status));
   WorkStop *stop = kernel->changes_state ? work_stop_set(NULL) : NULL;
   bool ok = kernel->compute(context, status);
   if (kernel->changes_state) work_stop_set(stop);
+  return ok;
+}
+
+bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *status) {
+  if (context->state != kernel->state) set_context(kernel, context); /* every kernel has its own state */
+  bool ok = compute(kernel, context, status);
   if (ok && (!has_outputs(context) || check_outputs(kernel, context, status))) return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
   if (context->step && context->step->ended) return false;

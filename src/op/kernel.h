@@ -116,6 +116,7 @@ typedef struct OpKernel {
   const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
+  bool is_aside;      /* Op.is_aside */
   bool changes_state; /* it may change a variable or another resource: its loops never end early */
   Arena *arena;
 } OpKernel;

@@ -8,6 +8,7 @@
 #include "base/sync.h"
 #include "op/op_def_builder.h"
 #include "op/op_registration.h"
+#include "op/side_kernels.h"
 
 const char NO_GRADIENT[] = "NO_GRADIENT";
 const char FUNCTIONAL_GRADIENT[] = "FUNCTIONAL_GRADIENT";
@@ -119,7 +120,7 @@ static bool insert(OpRegistry *registry, const OpRegistration *registration, con
   TRY(has_arena(registry, status));
   Entry *entry = arena_calloc(registry->arena, 1, sizeof *entry);
   if (!entry) return status_oom(status, "the op registry");
-  entry->op = (Op){op_def, registration, node_class_of_op(registration->name)};
+  entry->op = (Op){op_def, registration, node_class_of_op(registration->name), false};
   TRY(string_map_set(&registry->map, registration->name, entry, status));
   *out = entry;
   return true;
@@ -387,12 +388,32 @@ static bool validate(OpRegistry *registry, OpValidator validator, void *arg, Sta
   return false;
 }
 
+bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *status) {
+  lock(registry);
+  Entry *found = string_map_find(&registry->map, name);
+  if (found) found->op.is_aside = true;
+  bool ok = found || not_found(registry, name, status);
+  unlock(registry);
+  return ok;
+}
+
+static void want_kernels_of(const Entry *entry) {
+  if (entry && entry->op.is_aside) side_kernels_want();
+}
+
+void op_registry_mention(OpRegistry *registry, const char *name) {
+  lock(registry);
+  want_kernels_of(string_map_find(&registry->map, name));
+  unlock(registry);
+}
+
 bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status) {
   lock(registry);
   OpValidator validator = end_deferral(registry) ? registry->validator : NULL;
   void *validator_arg = registry->validator_arg;
   Entry *found = string_map_find(&registry->map, name);
   bool ok = found ? complete(registry, found, status) : not_found(registry, name, status);
+  want_kernels_of(found);
   unlock(registry);
   TRY(validate(registry, validator, validator_arg, status));
   if (ok) *op = &found->op;
@@ -407,6 +428,7 @@ const Op *op_registry_find(OpRegistry *registry, const char *name) {
   void *validator_arg = registry->validator_arg;
   Entry *found = string_map_find(&registry->map, name);
   bool ok = found && complete(registry, found, &ignored);
+  want_kernels_of(found);
   unlock(registry);
   return validate(registry, validator, validator_arg, &ignored) && ok ? &found->op : NULL;
 }

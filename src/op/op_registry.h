@@ -80,6 +80,7 @@ typedef struct Op {
   const OpRegistration
       *registration;    /* never NULL; for an op described at run time, without specs and kernels */
   NodeClass node_class; /* the class of the nodes with this op */
+  bool is_aside;        /* its kernels may be in a side module that is not loaded (op/side_kernels.h) */
 } Op;
 
 /* Ops by name. All functions are thread-safe. Like TensorFlow's OpRegistry, a new registry defers
@@ -155,6 +156,11 @@ MUST_CHECK bool op_registry_set_watcher(OpRegistry *registry, OpWatcher watcher,
  * on. */
 typedef bool (*OpValidator)(void *arg, OpRegistry *registry, Status *status);
 void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void *arg); /* NULL removes it */
+
+/* Marks the op: its kernels are in the side module (op/side_kernels.h). NOT_FOUND if there is no such op. */
+MUST_CHECK bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *status);
+/* Calls side_kernels_want if there is such an op and it is aside. */
+void op_registry_mention(OpRegistry *registry, const char *name);
 
 /* --- lookup --- */
 

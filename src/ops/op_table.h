@@ -6,5 +6,8 @@
 
 extern const OpRegistration *const kOpTable[];
 extern const int kOpTableSize;
+/* Those of the side wings (cmake/TfcoreModules.cmake), whose kernels may be in a side module. */
+extern const OpRegistration *const kSideOps[];
+extern const int kNumSideOps;
 
 #endif

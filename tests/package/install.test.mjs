@@ -36,11 +36,12 @@ describe('the package, packed and installed', function () {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('holds the four builds, the scripts with their maps, types, licence and readme, and nothing else', () => {
+  it('holds the four builds with their side modules, the scripts with their maps, types, licence and readme, and nothing else', () => {
     const scripts = ['index.js', 'inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js'];
-    const builds = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'].map(
-      (variant) => `tfcore-${variant}.wasm`,
-    );
+    const builds = [
+      ...['simd', 'simd-side', 'relaxed', 'relaxed-side'],
+      ...['simd-threads', 'relaxed-threads'],
+    ].map((name) => `tfcore-${name}.wasm`);
     const wanted = [...scripts, ...scripts.map((name) => `${name}.map`), ...builds]
       .map((name) => `dist/${name}`)
       .concat('LICENSE', 'README.md', 'package.json');

@@ -3,6 +3,7 @@ import { UnavailableError } from './errors.js';
 
 interface NodeModules {
   'node:buffer': typeof import('node:buffer');
+  'node:fs': typeof import('node:fs');
   'node:fs/promises': typeof import('node:fs/promises');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');

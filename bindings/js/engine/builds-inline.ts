@@ -3,7 +3,7 @@
  * file, and the workers' script. Nothing is fetched.
  */
 import createSingle from 'glue:single';
-import packed from 'wasm:simd';
+import packed from 'wasm:simd-whole';
 import packedScript from 'script:worker';
 import type { Build, Variant } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';

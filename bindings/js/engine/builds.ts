@@ -13,11 +13,21 @@ export interface Build {
   readonly create: (options: Record<string, unknown>) => Promise<Record<string, unknown>>;
   /** The .wasm: its URL, or the bytes themselves. */
   readonly wasm: () => URL | Promise<Uint8Array<ArrayBuffer>>;
+  /** The URL of its side module; absent if the .wasm is whole. */
+  readonly side?: () => URL;
 }
 
 export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
-  simd: { create: createSingle, wasm: () => new URL('./tfcore-simd.wasm', import.meta.url) },
-  relaxed: { create: createSingle, wasm: () => new URL('./tfcore-relaxed.wasm', import.meta.url) },
+  simd: {
+    create: createSingle,
+    wasm: () => new URL('./tfcore-simd.wasm', import.meta.url),
+    side: () => new URL('./tfcore-simd-side.wasm', import.meta.url),
+  },
+  relaxed: {
+    create: createSingle,
+    wasm: () => new URL('./tfcore-relaxed.wasm', import.meta.url),
+    side: () => new URL('./tfcore-relaxed-side.wasm', import.meta.url),
+  },
   'simd-threads': {
     create: createThreaded,
     wasm: () => new URL('./tfcore-simd-threads.wasm', import.meta.url),

@@ -4,6 +4,7 @@ import type { Choice } from './choose-build.js';
 import { TFError, UnavailableError } from '../base/errors.js';
 import { WasmSource, compile } from './fetch-wasm.js';
 import { LogSink, Origin, Runtime } from './runtime.js';
+import { SideModule, SideSource } from './side-module.js';
 import { VERSION } from '../base/version.js';
 import { Wasm } from './wasm.js';
 import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
@@ -15,6 +16,12 @@ export interface InitOptions {
    * package's JavaScript.
    */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
+  /**
+   * The location of the side module tfcore-*-side.wasm, which the builds without threads load when a graph has
+   * an op of which most graphs have none: a URL, bytes, or a compiled module. Default: next to the wasm, if its
+   * location ends in the name of the package's file; else next to the package's JavaScript.
+   */
+  sideWasm?: string | URL | BufferSource | WebAssembly.Module;
   /**
    * Default: the fastest build that this host runs. `tf.variant` is its name, `tf.variantReason` the reason
    * if it is not the package's fastest.
@@ -36,6 +43,17 @@ function folderOf(source: InitOptions['wasm']): string | URL | undefined {
 
 const inFolder = (folder: string | URL, name: string): string | URL =>
   folder instanceof URL ? new URL(name, folder) : `${folder}${name}`;
+
+/** The source of the side module of a build; undefined if its wasm is whole. */
+function sideOf(variant: Variant, build: Build, { wasm, sideWasm }: InitOptions): SideSource | undefined {
+  if (!build.side || sideWasm !== undefined) return build.side && sideWasm;
+  const name = `tfcore-${variant}.wasm`;
+  const isPlace =
+    (typeof wasm === 'string' || wasm instanceof URL) && /[/\\]$/.test(String(wasm).replace(name, ''));
+  if (!isPlace) return build.side();
+  const folder = String(wasm).replace(name, '');
+  return inFolder(wasm instanceof URL ? new URL(folder) : folder, `tfcore-${variant}-side.wasm`);
+}
 
 /** Advice for a missing wasm, appended to the error. */
 function adviceFor(variant: Variant, source: InitOptions['wasm'], address: string): string {
@@ -77,8 +95,9 @@ async function instantiate(
   module: WebAssembly.Module,
   workers: HostWorker[],
   log: LogSink,
-): Promise<Wasm> {
+): Promise<[Wasm, WebAssembly.Exports]> {
   let memory: WebAssembly.Memory | undefined;
+  let exports: WebAssembly.Exports = {};
   const findMemory = (values: object) =>
     Object.values(values).find((value): value is WebAssembly.Memory => value instanceof WebAssembly.Memory);
   const made = await new Promise<Record<string, unknown>>((resolve, reject) => {
@@ -92,7 +111,8 @@ async function instantiate(
         ) {
           WebAssembly.instantiate(module, imports)
             .then((instance) => {
-              memory = findMemory(instance.exports) ?? Object.values(imports).map(findMemory).find(Boolean);
+              exports = instance.exports;
+              memory = findMemory(exports) ?? Object.values(imports).map(findMemory).find(Boolean);
               ready(instance, module);
             })
             .catch(reject);
@@ -102,7 +122,7 @@ async function instantiate(
       .then(resolve, reject);
   });
   if (!memory) throw new UnavailableError('the wasm module exports no memory');
-  return new Wasm(made, memory);
+  return [new Wasm(made, memory), exports];
 }
 
 /**
@@ -123,12 +143,13 @@ async function start(
   threads: boolean,
   workers: HostWorker[],
   log: LogSink,
-): Promise<Wasm> {
+): Promise<[Wasm, WebAssembly.Exports]> {
   let wasm: Wasm;
+  let exports: WebAssembly.Exports;
   let version: string;
   try {
     checkModule(module, threads);
-    wasm = await instantiate(build, module, workers, log);
+    [wasm, exports] = await instantiate(build, module, workers, log);
     version = wasm.text(wasm.call.TF_Version());
   } catch (error) {
     if (error instanceof TFError) throw error;
@@ -141,7 +162,7 @@ async function start(
       `the wasm module is version ${version}, the JavaScript is ${VERSION}: both must come from the same package`,
     );
   }
-  return wasm;
+  return [wasm, exports];
 }
 
 /** Loads one build. */
@@ -159,7 +180,8 @@ async function load(
   try {
     const folder = folderOf(options.wasm);
     const script = folder && inFolder(folder, 'tfcore-worker.js');
-    return await loadCompiled({ variant, threads, module, script }, reason, options.signal);
+    const side = sideOf(variant, BUILDS[variant]!, options);
+    return await loadCompiled({ variant, threads, module, side, script }, reason, options.signal);
   } catch (error) {
     abandoned.abort();
     throw error;
@@ -186,10 +208,11 @@ export async function loadCompiled(
   try {
     const module = await origin.module;
     signal?.throwIfAborted();
-    const wasm = await start(BUILDS[variant]!, module, variant.endsWith('threads'), workers, log);
+    const [wasm, exports] = await start(BUILDS[variant]!, module, variant.endsWith('threads'), workers, log);
+    const side = new SideModule(wasm, exports, origin.side);
     wasm.call.TF_WasmSetThreads(threads);
     for (const worker of workers) worker.unref?.();
-    return new Runtime(wasm, { variant, threads, module, script }, log, reason);
+    return new Runtime(wasm, side, { ...origin, variant, threads, module, script }, log, reason);
   } catch (error) {
     for (const worker of workers) worker.terminate();
     throw error;

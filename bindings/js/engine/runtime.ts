@@ -9,6 +9,7 @@ import type {
 import type { Variant } from './builds.js';
 import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
 import { encodeText } from '../base/utf8.js';
+import type { SideModule, SideSource } from './side-module.js';
 import type { Wasm } from './wasm.js';
 
 /** The resources in use by an engine. */
@@ -43,6 +44,8 @@ export interface Origin {
   readonly variant: Variant;
   readonly threads: number;
   readonly module: WebAssembly.Module;
+  /** Its side module, or where that is; undefined if the module is whole. */
+  readonly side: SideSource | undefined;
   /** The location of tfcore-worker.js, if not next to the package's JavaScript. */
   readonly script: string | URL | undefined;
 }
@@ -82,6 +85,7 @@ export class Runtime {
 
   constructor(
     readonly wasm: Wasm,
+    readonly sideModule: SideModule,
     /** To start another engine like this one. */
     readonly origin: Origin,
     readonly log: LogSink,

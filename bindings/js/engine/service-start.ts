@@ -16,14 +16,20 @@ export interface ServeMessage {
 
 /** `port` has to be transferred with the message. */
 export async function serveMessage(origin: Origin, port: MessagePort): Promise<ServeMessage> {
-  const { variant, threads, module, script } = origin;
+  const { variant, threads, module, side, script } = origin;
   /* The engine's own threads are started with the script, too. */
   const address = threads > 1 ? absolute(script ?? (await workerAddress())) : '';
-  return { serve: { version: VERSION, variant, threads, module, script: address, port } };
+  return {
+    serve: { version: VERSION, variant, threads, module, side: cloneable(side), script: address, port },
+  };
 }
 
 export const isServeMessage = (message: unknown): message is ServeMessage =>
   typeof message === 'object' && message !== null && 'serve' in message;
+
+/** URLs cannot be sent in messages. */
+const cloneable = (side: Origin['side']): Origin['side'] =>
+  typeof side === 'string' || side instanceof URL ? absolute(side) : side;
 
 /** In a page, relative URLs would be relative to the worker's script. */
 function absolute(script: string | URL): string {

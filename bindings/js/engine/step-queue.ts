@@ -6,6 +6,7 @@
 import type { Schema } from '../base/arguments.js';
 import { CancelledError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
 import { nextTurn, timeInTurn } from '../base/event-loop.js';
+import type { SideModule } from './side-module.js';
 import type { Step } from './step.js';
 
 /** The maximum time for which a step blocks the event loop, in milliseconds. */
@@ -55,6 +56,8 @@ export class StepQueue {
   /** Ends the pause while all steps are blocked. */
   #wake: (() => void) | undefined;
 
+  constructor(private readonly sideModule: SideModule) {}
+
   /**
    * Runs the step when the steps before it have ended or are blocked, and returns its `answer`. A short step has
    * ended when this returns; the answer of the last of many gives the event loop a turn before. `refused` is
@@ -68,6 +71,7 @@ export class StepQueue {
   ): Promise<T> {
     const refusal = () => (signal?.aborted ? new CancelledError('the run was aborted') : refused());
     const entry: Entry = { step, refusal };
+    if (this.sideModule.isWanted) await this.sideModule.load().catch((error: unknown) => step.abandon(error));
     timeInTurn();
     const isNext = this.#entries.every((other) => other.step.blocked);
     this.#entries.push(entry);
@@ -90,6 +94,7 @@ export class StepQueue {
   /** Runs a step to its end; while it is blocked, the steps of the queue run. */
   runAtOnce(step: Step): void {
     this.finish();
+    this.loadSideModule(step);
     step.advance(0);
     while (step.blocked) {
       const before = this.#entries.length;
@@ -98,6 +103,15 @@ export class StepQueue {
       else step.abandon(new FailedPreconditionError(NOTHING_ELSE_RUNS));
     }
     this.#wake?.();
+  }
+
+  /** A step that needs the side module, which cannot be loaded, ends with the error. */
+  private loadSideModule(step: Step): void {
+    try {
+      if (this.sideModule.isWanted) this.sideModule.loadAtOnce();
+    } catch (error) {
+      step.abandon(error);
+    }
   }
 
   /** Ends the steps that have begun with an error. */

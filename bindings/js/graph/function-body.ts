@@ -43,10 +43,10 @@ export class FunctionBody {
   #disposed = false;
 
   /** Created by functionDef.instantiate(attrs): takes ownership of a TF_WasmFunctionBody. */
-  constructor(runtime: Runtime, address: WasmFunctionBodyPtr, queue = new StepQueue()) {
+  constructor(runtime: Runtime, address: WasmFunctionBodyPtr, queue?: StepQueue) {
     this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
     this.#address = address;
-    this.#queue = queue;
+    this.#queue = queue ?? new StepQueue(runtime.sideModule);
     const { call } = runtime.wasm;
     runtime.opened(this, 'functionBodies', address);
     const types = (count: number, type: (i: number) => number) =>

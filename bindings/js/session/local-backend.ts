@@ -58,7 +58,7 @@ export function resetSessions({ wasm }: Runtime, target: string, containers: rea
 export class LocalBackend implements SessionBackend {
   private readonly pointer: SessionPtr;
   /** Steps run one after the other, in the order of the calls. */
-  private readonly queue = new StepQueue();
+  private readonly queue: StepQueue;
   closed = false;
 
   /** `config` is a ConfigProto. */
@@ -69,6 +69,7 @@ export class LocalBackend implements SessionBackend {
     config: Uint8Array,
   ) {
     const { wasm } = runtime;
+    this.queue = new StepQueue(runtime.sideModule);
     this.pointer = withConfig(runtime, config, (settings) =>
       unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status))),
     );
