@@ -1,11 +1,12 @@
 /** `tfcore-wasm inspect`: describes a model, and lists what this engine does not support. */
 import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../models/compatibility.js';
 import { GraphDefContent, GraphDefNode, attrOf } from '../models/graph-def-nodes.js';
-import { PLACEHOLDERS } from '../models/graph-interface.js';
+import { interfaceNodes } from '../models/graph-interface.js';
 import type { ModelParts } from '../loading/model-parts.js';
 import { flatten } from '../loading/flat-tensors.js';
 import { init } from '../init.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
+import { isControlInput, nodeOfInput } from '../messages/node-def.js';
 import { TF, runtimeOf } from '../tf.js';
 import { columns } from '../base/columns.js';
 import { Command, plural, shapeText } from './command-line.js';
@@ -37,15 +38,19 @@ export interface Report {
   readonly problem?: string;
 }
 
-/** The nodes whose outputs nobody reads; training steps and initialisers have no outputs. */
-function outputNodes({ nodes }: GraphDefContent, tf: TF): GraphDefNode[] {
-  const read = new Set(
-    nodes.flatMap(({ inputs }) =>
-      inputs.filter((input) => !input.startsWith('^')).map((input) => input.replace(/:\d+$/, '')),
-    ),
+/** The nodes that are the graph's inputs and outputs, as tf.load has them. */
+function interfaceIn({ nodes }: GraphDefContent, tf: TF): Record<'inputs' | 'outputs', GraphDefNode[]> {
+  const { inputs, outputs } = interfaceNodes(
+    nodes.map(({ name, op, input }) => ({
+      name,
+      op,
+      reads: input.filter((one) => !isControlInput(one)).map(nodeOfInput),
+      hasOutputs: (runtimeOf(tf).findOpDef(op)?.output_arg.length ?? 1) > 0,
+    })),
   );
-  const yields = ({ op }: GraphDefNode): boolean => (runtimeOf(tf).findOpDef(op)?.output_arg.length ?? 1) > 0;
-  return nodes.filter((node) => !read.has(node.name) && yields(node) && node.op !== 'Const');
+  const byName = new Map(nodes.map((node) => [node.name, node]));
+  const named = (names: readonly string[]): GraphDefNode[] => names.map((name) => byName.get(name)!);
+  return { inputs: named(inputs), outputs: named(outputs) };
 }
 
 /**
@@ -95,19 +100,18 @@ export function inspect(
   const counts = new Map<string, number>();
   for (const { op } of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)])
     counts.set(op, (counts.get(op) ?? 0) + 1);
-  const inputs = nodes
-    .filter(({ op }) => PLACEHOLDERS.has(op))
-    .map((node) => {
-      const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
-      /* Old graphs have [] for unknown shapes. */
-      return {
-        name: node.name,
-        dtype: String(attrOf(node, 'dtype') ?? '?'),
-        shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null),
-      };
-    });
+  const found = interfaceIn(content, tf);
+  const inputs = found.inputs.map((node) => {
+    const shape = attrOf(node, 'shape', runtimeOf(tf).findOpDef(node.op)) as Value['shape'] | undefined;
+    /* Old graphs have [] for unknown shapes. */
+    return {
+      name: node.name,
+      dtype: String(attrOf(node, 'dtype') ?? '?'),
+      shape: shape?.length === 0 && producer < 24 ? null : (shape ?? null),
+    };
+  });
   const { missing, uncalled } = findMissingIn(runtimeOf(tf), content);
-  const { outputs, problem } = describeOutputs(tf, graphDef, outputNodes(content, tf));
+  const { outputs, problem } = describeOutputs(tf, graphDef, found.outputs);
   return {
     format,
     nodes: nodes.length,

@@ -1,6 +1,7 @@
 /** Operation, Output and Variable: handles of the parts of a graph. */
 import { checkReceivers, checkText, isPlainObject, shown } from '../base/arguments.js';
-import { AttrValue, decodeAttr, decodeNodeAttrs } from '../messages/attr-value.js';
+import { AttrValue, decodeAttr } from '../messages/attr-value.js';
+import { decodeNodeAttrs } from '../messages/node-def.js';
 import { showAs } from '../base/console-line.js';
 import { didYouMean } from '../base/did-you-mean.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';

@@ -1,5 +1,6 @@
 /** The part of a GraphDef whose ops the engine has. */
-import { MessageWriter, fieldsOf, textOf } from '../messages/protobuf.js';
+import { NodeDef, nodeOfInput } from '../messages/node-def.js';
+import { MessageWriter, fieldsOf } from '../messages/protobuf.js';
 import { GraphDefContent, GraphDefNode, functionsNamedBy, readGraphDef } from '../models/graph-def-nodes.js';
 import type { Runtime } from '../engine/runtime.js';
 
@@ -11,13 +12,6 @@ export interface KnownPart {
   readonly unknownOps: ReadonlyMap<string, readonly string[]>;
 }
 
-const nodeOf = (input: string): string => input.replace(/^\^/, '').replace(/:\d+$/, '');
-
-const nameOf = (node: Uint8Array): string => {
-  for (const field of fieldsOf(node)) if (field.number === 1) return textOf(field);
-  return '';
-};
-
 /** Leaves out the nodes of unknown ops, those that call functions with such nodes, and what needs them. */
 export function knownPart(runtime: Runtime, graphDef: Uint8Array): KnownPart {
   const content = readGraphDef(runtime.wasm, graphDef);
@@ -27,8 +21,8 @@ export function knownPart(runtime: Runtime, graphDef: Uint8Array): KnownPart {
   for (const node of content.nodes) {
     for (const op of unknownIn(runtime, content, inFunctions, node))
       unknownOps.set(op, [...(unknownOps.get(op) ?? []), node.name]);
-    for (const input of node.inputs) {
-      const from = nodeOf(input);
+    for (const input of node.input) {
+      const from = nodeOfInput(input);
       const known = consumers.get(from);
       if (known) known.push(node.name);
       else consumers.set(from, [node.name]);
@@ -75,6 +69,6 @@ function unknownInFunctions(runtime: Runtime, content: GraphDefContent): Map<str
 function without(graphDef: Uint8Array, omitted: ReadonlySet<string>): Uint8Array {
   const writer = new MessageWriter();
   for (const field of fieldsOf(graphDef))
-    if (field.number !== 1 || !omitted.has(nameOf(field.bytes))) writer.raw(field);
+    if (field.number !== 1 || !omitted.has(NodeDef.decode(field.bytes).name)) writer.raw(field);
   return writer.finish();
 }

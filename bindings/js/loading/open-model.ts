@@ -9,6 +9,7 @@ import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
 import type { FuncAttr } from '../messages/attr-value.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
+import { nodeOfInput } from '../messages/node-def.js';
 import { interfaceOf } from '../models/graph-interface.js';
 import { Session, SessionOptions } from '../session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -204,7 +205,7 @@ function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record
 }
 
 function signatureOf(graph: Graph, name: string, def: SignatureDef, known: KnownPart): Signature {
-  const isOmitted = (info: FlatTensor): boolean => known.omitted.has(info.tensor.replace(/:\d+$/, ''));
+  const isOmitted = (info: FlatTensor): boolean => known.omitted.has(nodeOfInput(info.tensor));
   const [inputs, outputs] = [flatten(def.inputs ?? new Map()), flatten(def.outputs ?? new Map())];
   if ([...inputs, ...outputs].some(isOmitted))
     return { name, inputs: [], outputs: [], missing: unknownText(known) };

@@ -1,6 +1,7 @@
 /** Reads SavedModels of TensorFlow 1 and 2, and MetaGraphDefs beside a checkpoint. */
 import { DataLossError, InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { AssetFile, MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
+import { nodeOfInput } from '../messages/node-def.js';
 import { Asset, FormatReader, ModelParts } from './model-parts.js';
 import { folderOf, joinPath, readFile } from './model-files.js';
 
@@ -30,15 +31,12 @@ function chooseMetaGraph(
   );
 }
 
-/** The name of an operation in a collection, or of the operation of a tensor. */
-const operationOf = (name: string): string => name.replace(/^\^/, '').replace(/:\d+$/, '');
-
 function initializersOf({ signatures, collections }: MetaGraphDef): string[] {
   const output = signatures.get(INIT_SIGNATURE)?.outputs?.get(INIT_SIGNATURE)?.name;
-  if (output) return [operationOf(output)];
+  if (output) return [nodeOfInput(output)];
   for (const collection of INIT_COLLECTIONS) {
     const [name] = collections.get(collection)?.names?.value ?? [];
-    if (name !== undefined) return [operationOf(name)];
+    if (name !== undefined) return [nodeOfInput(name)];
   }
   return [];
 }
@@ -60,10 +58,10 @@ function capturesOf({ objects }: MetaGraphDef): Map<string, (boolean | undefined
 function trainableOf({ collections }: MetaGraphDef): ReadonlyMap<string, boolean> | undefined {
   const inCollection = (name: string): VariableDef[] =>
     (collections.get(name)?.messages?.value ?? []).map((bytes) => VariableDef.decode(bytes));
-  const trained = new Set(inCollection('trainable_variables').map(({ name }) => operationOf(name)));
+  const trained = new Set(inCollection('trainable_variables').map(({ name }) => nodeOfInput(name)));
   const all = [...inCollection('variables'), ...inCollection('local_variables')];
   const entries: [string, boolean][] = all.map(({ name }) => {
-    const operation = operationOf(name);
+    const operation = nodeOfInput(name);
     return [operation, trained.has(operation)];
   });
   for (const name of trained) entries.push([name, true]);
@@ -102,7 +100,7 @@ function partsOf(
       saver?.restoreOp && prefix !== undefined
         ? {
             filenameTensor: saver.filenameTensor ?? '',
-            operation: operationOf(saver.restoreOp),
+            operation: nodeOfInput(saver.restoreOp),
             prefix,
           }
         : undefined,

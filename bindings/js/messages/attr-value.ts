@@ -241,18 +241,3 @@ export function decodeAttr(bytes: Uint8Array): AttrValue {
   }
   return value;
 }
-
-/** The attrs of a serialised NodeDef. */
-export function decodeNodeAttrs(nodeDef: Uint8Array): Record<string, AttrValue> {
-  const attrs: [string, AttrValue][] = [];
-  for (const field of fieldsOf(nodeDef)) {
-    if (field.number !== 5) continue;
-    let [key, value] = ['', null as AttrValue];
-    for (const part of fieldsOf(field.bytes)) {
-      if (part.number === 1) key = textOf(part);
-      else if (part.number === 2) value = decodeAttr(part.bytes);
-    }
-    attrs.push([key, value]);
-  }
-  return Object.fromEntries(attrs.sort(([a], [b]) => (a < b ? -1 : 1)));
-}

@@ -7,9 +7,9 @@ import type { Tensor } from '../tensor/tensor.js';
 export interface Kind<T> {
   /** Writes nothing for a value that protobuf omits. */
   write(writer: MessageWriter, number: number, value: T, outOfLine?: OutOfLine): void;
-  /** The value after another occurrence of the field; `before` is the value so far. */
+  /** The value after another occurrence of the field; `before` is the value so far, and may be changed. */
   read(field: Field, before: T, outOfLine: readonly ArrayBuffer[]): T;
-  /** The value of a field that is absent. */
+  /** The value of a field that is absent; a list or map of its own for each message. */
   absent(): T;
 }
 
@@ -91,10 +91,10 @@ export const list = <T>(kind: Kind<T>): Kind<readonly NonNullable<T>[]> => ({
       else kind.write(writer, number, value, outOfLine);
     }
   },
-  read: (field, before, outOfLine) => [
-    ...before,
-    kind.read(field, kind.absent(), outOfLine) as NonNullable<T>,
-  ],
+  read(field, before, outOfLine) {
+    (before as NonNullable<T>[]).push(kind.read(field, kind.absent(), outOfLine) as NonNullable<T>);
+    return before;
+  },
   absent: () => [],
 });
 
@@ -122,7 +122,7 @@ export const map = <T>(kind: Kind<T>): Kind<ReadonlyMap<string, NonNullable<T>>>
       if (field.number === 1) key = textOf(field);
       else if (field.number === 2) value = kind.read(field, value, outOfLine);
     }
-    return new Map(before).set(key, value as NonNullable<T>);
+    return (before as Map<string, NonNullable<T>>).set(key, value as NonNullable<T>);
   },
   absent: () => new Map(),
 });

@@ -63,7 +63,7 @@ export function findUnknownAttrsIn(runtime: Runtime, { nodes, functions }: Graph
   for (const node of [...nodes, ...[...functions.values()].flatMap((body) => body.nodes)]) {
     const def = runtime.findOpDef(node.op);
     if (!def) continue;
-    for (const attr of node.attrs.keys()) {
+    for (const attr of node.attr.keys()) {
       if (attr.startsWith('_') || def.attr.some(({ name }) => name === attr)) continue;
       const key = JSON.stringify([node.op, attr]);
       if (!unknown.has(key)) unknown.set(key, { op: node.op, attr, nodes: [] });

@@ -2,18 +2,13 @@
 import { AttrValue, FuncAttr, decodeAttr } from '../messages/attr-value.js';
 import { TFError } from '../base/errors.js';
 import { binaryGraphDef } from '../graph/import-graph.js';
+import { NodeDef } from '../messages/node-def.js';
 import type { OpDef } from '../messages/op-def.js';
 import { fieldsOf, intOf, textOf } from '../messages/protobuf.js';
 import type { Wasm } from '../engine/wasm.js';
 
-export interface GraphDefNode {
-  /** In the body of a function: 'function/node'. */
-  readonly name: string;
-  readonly op: string;
-  readonly inputs: readonly string[];
-  /** Serialised attr values, by name. */
-  readonly attrs: ReadonlyMap<string, Uint8Array>;
-}
+/** In the body of a function, its name is 'function/node'. */
+export type GraphDefNode = NodeDef;
 
 export interface GraphDefFunction {
   readonly name: string;
@@ -30,19 +25,8 @@ export interface GraphDefContent {
 }
 
 function decodeNode(bytes: Uint8Array, prefix: string): GraphDefNode {
-  let [name, op] = ['', ''];
-  const inputs: string[] = [];
-  const attrs = new Map<string, Uint8Array>();
-  for (const field of fieldsOf(bytes)) {
-    if (field.number === 1) name = prefix + textOf(field);
-    else if (field.number === 2) op = textOf(field);
-    else if (field.number === 3) inputs.push(textOf(field));
-    else if (field.number === 5) {
-      const [key, value] = [...fieldsOf(field.bytes)].sort((a, b) => a.number - b.number);
-      if (key && value) attrs.set(textOf(key), value.bytes);
-    }
-  }
-  return { name, op, inputs, attrs };
+  const node = NodeDef.decode(bytes);
+  return prefix === '' ? node : { ...node, name: prefix + node.name };
 }
 
 function decodeFunction(bytes: Uint8Array): GraphDefFunction {
@@ -115,7 +99,7 @@ function namesIn(node: GraphDefNode): string[] {
 
 /** The value of a node's attr: as given, else the op's default. */
 export function attrOf(node: GraphDefNode, name: string, def?: OpDef): AttrValue | undefined {
-  const given = node.attrs.get(name);
+  const given = node.attr.get(name);
   return given ? decodeAttr(given) : def?.attr.find((attr) => attr.name === name)?.default_value;
 }
 
@@ -129,7 +113,7 @@ export function functionsNamedBy(node: GraphDefNode): string[] {
       for (const inner of Object.values(value.attrs ?? {})) visit(inner, depth + 1);
     }
   };
-  for (const bytes of node.attrs.values()) if (mayNameFunctions(bytes)) visit(decodeAttr(bytes), 0);
+  for (const bytes of node.attr.values()) if (mayNameFunctions(bytes)) visit(decodeAttr(bytes), 0);
   return names;
 }
 

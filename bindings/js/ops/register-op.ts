@@ -1,6 +1,7 @@
 /** tf.registerOp: ops with a shape function and a kernel in JavaScript. */
 import { Schema, checkOptions, checkTexts, shown } from '../base/arguments.js';
-import { AttrValue, decodeNodeAttrs } from '../messages/attr-value.js';
+import type { AttrValue } from '../messages/attr-value.js';
+import { decodeNodeAttrs } from '../messages/node-def.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
 import { InvalidArgumentError, TFError } from '../base/errors.js';
 import { FunctionDef } from '../graph/function-def.js';
