@@ -5,14 +5,26 @@ import { importPackage, isNode } from '../base/host.js';
 import { DType, dtypeOf } from '../tensor/dtypes.js';
 import { Tensor, tensor } from '../tensor/tensor.js';
 
+/** The compiled library. */
+interface Hdf5Library {
+  readonly FS: {
+    writeFile(path: string, bytes: Uint8Array, options?: { canOwn?: boolean }): void;
+    unlink(path: string): void;
+  };
+  /** Errors are thrown with HDF5's diagnostics, which are printed otherwise. Versions before 0.7.2 have it not. */
+  activate_throwing_error_handler?(): unknown;
+  deactivate_throwing_error_handler?(): unknown;
+}
+
+/** The words of the call that failed; after it, the diagnostics name the places in HDF5's sources. */
+const reasonOf = (error: unknown): string => {
+  const message = (error as Error).message ?? String(error);
+  return /#000: .*?\(\): (.*)/.exec(message)?.[1] ?? message;
+};
+
 /** What is used of the module h5wasm. */
 export interface Hdf5Module {
-  readonly ready: Promise<{
-    readonly FS: {
-      writeFile(path: string, bytes: Uint8Array, options?: { canOwn?: boolean }): void;
-      unlink(path: string): void;
-    };
-  }>;
+  readonly ready: Promise<Hdf5Library>;
   readonly File: new (
     path: string,
     mode: string,
@@ -74,39 +86,40 @@ let counter = 0;
 export class Hdf5File {
   readonly #path: string;
   readonly #file: InstanceType<Hdf5Module['File']>;
-  readonly #unlink: (path: string) => void;
-
   private constructor(
     private readonly place: string,
     module: Hdf5Module,
-    fs: Awaited<Hdf5Module['ready']>['FS'],
+    private readonly library: Hdf5Library,
     bytes: Uint8Array,
   ) {
     this.#path = `/tfcore-${++counter}.h5`;
-    this.#unlink = (path) => fs.unlink(path);
-    fs.writeFile(this.#path, bytes, { canOwn: true });
-    this.#file = this.#guarded(() => new module.File(this.#path, 'r'));
-    if (this.#file.file_id < 0n) {
-      this.#unlink(this.#path);
-      throw this.#damaged('it cannot be opened');
+    library.FS.writeFile(this.#path, bytes, { canOwn: true });
+    try {
+      this.#file = this.#guarded(() => new module.File(this.#path, 'r'));
+      if (this.#file.file_id < 0n) throw this.#damaged('it cannot be opened');
+    } catch (error) {
+      library.FS.unlink(this.#path);
+      throw error;
     }
   }
 
   static async open(place: string, module: Hdf5Module, bytes: Uint8Array): Promise<Hdf5File> {
-    const { FS } = await module.ready;
-    return new Hdf5File(place, module, FS, bytes);
+    return new Hdf5File(place, module, await module.ready, bytes);
   }
 
   #damaged(why: string): DataLossError {
     return new DataLossError(`${this.place} is a damaged HDF5 file: ${why}`);
   }
 
-  /** The library throws plain errors. */
+  /** Calls the library, which throws plain errors. Calls of others print errors as before. */
   #guarded<T>(use: () => T): T {
+    this.library.activate_throwing_error_handler?.();
     try {
       return use();
     } catch (error) {
-      throw this.#damaged((error as Error).message ?? String(error));
+      throw this.#damaged(reasonOf(error));
+    } finally {
+      this.library.deactivate_throwing_error_handler?.();
     }
   }
 
@@ -156,6 +169,6 @@ export class Hdf5File {
 
   close(): void {
     if (this.#file.file_id >= 0n) this.#guarded(() => this.#file.close());
-    this.#unlink(this.#path);
+    this.library.FS.unlink(this.#path);
   }
 }
