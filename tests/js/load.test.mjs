@@ -7,6 +7,7 @@ const ROOT = 'tests/data/models/saved';
 const FILES = {
   module: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   keras: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
+  layers: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   first: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   checkpoint: ['checkpoint', 'model.ckpt-3.meta', 'model.ckpt-3.index', 'model.ckpt-3.data-00000-of-00001'],
 };
@@ -128,17 +129,40 @@ describe('tf.load', () => {
   for (const [name, format] of [
     ['module', 'SavedModel'],
     ['keras', 'SavedModel'],
+    ['layers', 'SavedModel'],
     ['first', 'SavedModel'],
     ['checkpoint', 'MetaGraphDef'],
   ])
-    it(`computes what TensorFlow computes: ${name}`, async () =>
-      withModel(await filesOf(name), async (model) => {
-        assert.equal(model.format, format);
-        if (name !== 'checkpoint') return checkCalls(model, saved[name]);
-        const [{ inputs, outputs }] = saved.checkpoint.calls;
-        const y = await model.session.run('y', tensorsOf(inputs));
-        assert.ok(isClose(y.data, outputs.y.values));
-      }));
+    for (const target of ['', 'worker'])
+      it(`computes what TensorFlow computes: ${name}${target && `, in a ${target}`}`, async () =>
+        withModel(
+          await filesOf(name),
+          async (model) => {
+            assert.equal(model.format, format);
+            if (name !== 'checkpoint') return checkCalls(model, saved[name]);
+            const [{ inputs, outputs }] = saved.checkpoint.calls;
+            const y = await model.session.run('y', tensorsOf(inputs));
+            assert.ok(isClose(y.data, outputs.y.values));
+          },
+          { session: { target } },
+        ));
+
+  it('trains and saves a model that runs in a worker', async () =>
+    withModel(
+      await filesOf('first'),
+      async (model) => {
+        const [{ inputs }] = saved.first.calls;
+        const { files } = tf;
+        const before = files.list();
+        await model.session.run([], { x: tensorsOf(inputs).x }, { targets: ['train'] });
+        const expected = (await model.run(tensorsOf(inputs))).y;
+        await withModel(await model.save(), async (again) =>
+          assert.deepEqual((await again.run(tensorsOf(inputs))).y.array(), expected.array()),
+        );
+        assert.deepEqual(files.list(), before);
+      },
+      { session: { target: 'worker' } },
+    ));
 
   it('opens archives, stored and deflated; Files; a folder of a server or of Node', async () => {
     const files = await filesOf('module');

@@ -57,7 +57,9 @@ export function survey(name, share, check) {
   it('compute what TensorFlow computes', async function () {
     this.timeout(1_200_000);
     if (!models) {
-      console.log(`      skipped: \`python3 tests/oracle/surveys/${name}.py\` records what this compares with`);
+      console.log(
+        `      skipped: \`python3 tests/oracle/surveys/${name}.py\` records what this compares with`,
+      );
       this.skip();
     }
     const failures = [];
@@ -65,7 +67,11 @@ export function survey(name, share, check) {
       try {
         await check(model);
       } catch (error) {
-        failures.push(`${model.name}: ${String(error.message ?? error).split('\n')[0].slice(0, 240)}`);
+        failures.push(
+          `${model.name}: ${String(error.message ?? error)
+            .split('\n')[0]
+            .slice(0, 240)}`,
+        );
       }
     }
     const passed = models.length - failures.length;

@@ -46,7 +46,8 @@ describe('graphs of TensorFlow 1', () => {
   survey('v1_graphs', 0.95, async ({ folder, record }) => {
     const tf = await engine();
     const written = Object.entries(record.files);
-    for (const [name, file] of written) tf.files.write(name, new Uint8Array(readFileSync(path.join(folder, file))));
+    for (const [name, file] of written)
+      tf.files.write(name, new Uint8Array(readFileSync(path.join(folder, file))));
     const { session, close } = await open(tf, folder, record.graph);
     try {
       for (const [i, step] of record.steps.entries())

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import shutil
+import sys
 import tempfile
 
 os.environ.setdefault('CUDA_VISIBLE_DEVICES', '')
@@ -100,6 +101,15 @@ def keras_export(folder):
     note('keras', None, {'image': x[:2]}, {'output_0': model(x[:2])})
 
 
+def keras_saved(folder):
+    """tf.saved_model.save gives the restore operation copies of the variables of Keras 3's layers."""
+    tf.keras.utils.set_random_seed(3)
+    model = tf.keras.Sequential([tf.keras.Input((3,), name='x'), tf.keras.layers.Dense(2, activation='tanh')])
+    tf.saved_model.save(model, str(folder))
+    x = np.array([[1, 2, 3], [-1, .5, 0]], np.float32)
+    note('layers', None, dict(inputs=x), {'output_0': model(x)})
+
+
 def first_version(folder):
     """TensorFlow 1: reference and resource variables, an optimizer, two MetaGraphs, and a main op."""
     with tf.Graph().as_default(), v1.Session() as session:
@@ -124,6 +134,7 @@ def first_version(folder):
         builder.save()
         note('first', None, dict(x=values), dict(y=session.run(y, {x: values})))
         checkpoint = ROOT / 'checkpoint'
+        shutil.rmtree(checkpoint, ignore_errors=True)
         checkpoint.mkdir()
         v1.train.Saver(save_relative_paths=True).save(session, str(checkpoint / 'model.ckpt'), global_step=steps)
         records['checkpoint'] = dict(calls=[dict(records['first']['calls'][0])], continued=dict(
@@ -131,10 +142,17 @@ def first_version(folder):
 
 
 def main():
-    shutil.rmtree(ROOT, ignore_errors=True)
-    ROOT.mkdir(parents=True)
-    for name, make in dict(module=module, keras=keras_export, first=first_version).items():
-        make(ROOT / name)
+    """Writes all models, or that of the name that is given."""
+    makers = dict(module=module, keras=keras_export, layers=keras_saved, first=first_version)
+    chosen = sys.argv[1:] or list(makers)
+    if sys.argv[1:]:
+        records.update(json.loads((ROOT / 'saved.json').read_text()))
+        for name in chosen:
+            records.pop(name, None)
+    for name in chosen:
+        shutil.rmtree(ROOT / name, ignore_errors=True)
+        (ROOT / name).mkdir(parents=True)
+        makers[name](ROOT / name)
     for needless in ROOT.rglob('fingerprint.pb'):
         needless.unlink()
     (ROOT / 'saved.json').write_text(json.dumps(records, indent=1) + '\n')

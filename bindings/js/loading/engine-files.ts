@@ -1,7 +1,6 @@
-/** Copies files of a model into the engine's memory, where its ops read them. */
+/** Copies files of a model into the memory of the engine that runs it, where its ops read them. */
 import { ResourceExhaustedError } from '../base/errors.js';
-import type { Runtime } from '../engine/runtime.js';
-import { unsigned } from '../engine/wasm.js';
+import type { RamFiles } from '../engine/ram-files.js';
 import { ModelFiles, joined, openFile } from './model-files.js';
 
 let counter = 0;
@@ -13,7 +12,7 @@ export class EngineFolder {
   private readonly written: string[] = [];
 
   constructor(
-    private readonly runtime: Runtime,
+    private readonly ram: RamFiles,
     private readonly files: ModelFiles,
   ) {}
 
@@ -27,49 +26,37 @@ export class EngineFolder {
     const file = await openFile(this.files, path);
     if (file.size === undefined) {
       const bytes = await joined(file.pieces());
-      this.runtime.wasm.u8.set(bytes, this.#create(path, bytes.length));
+      await this.#create(path, bytes.length);
+      await this.ram.write(this.pathOf(path), 0, bytes);
       return;
     }
-    const address = this.#create(path, file.size);
+    await this.#create(path, file.size);
     let at = 0;
     for await (const piece of file.pieces()) {
       if (at + piece.length > file.size) throw new ResourceExhaustedError(`${path} grew while it was read`);
-      this.runtime.wasm.u8.set(piece, address + at);
+      await this.ram.write(this.pathOf(path), at, piece);
       at += piece.length;
     }
   }
 
-  #create(path: string, size: number): number {
-    const { wasm } = this.runtime;
+  async #create(path: string, size: number): Promise<void> {
     const name = this.pathOf(path);
-    const address = wasm.scope((scope) =>
-      wasm.checked((status) => wasm.call.TF_WasmFileCreate(scope.string(name), size, status)),
-    );
+    await this.ram.create(name, size);
     this.written.push(name);
-    return unsigned(address);
   }
 
   /** Copies the files of a checkpoint: its index, and as many data files as that says. */
   async copyCheckpoint(prefix: string): Promise<void> {
     if (!(await this.files.open(`${prefix}.index`))) return this.copy(prefix); // the older format has one file
     await this.copy(`${prefix}.index`);
-    const { wasm } = this.runtime;
-    const count = wasm.scope((scope) =>
-      wasm.checked((status) =>
-        wasm.call.TF_WasmCheckpointNumShards(scope.string(this.pathOf(prefix)), status),
-      ),
-    );
+    const count = await this.ram.numShards(this.pathOf(prefix));
     const number = (i: number): string => String(i).padStart(5, '0');
     await Promise.all(
       Array.from({ length: count }, (_, i) => this.copy(`${prefix}.data-${number(i)}-of-${number(count)}`)),
     );
   }
 
-  remove(): void {
-    const { wasm } = this.runtime;
-    for (const name of this.written.splice(0))
-      wasm.scope((scope) =>
-        wasm.checked((status) => wasm.call.TF_WasmFileRemove(scope.string(name), status)),
-      );
+  async remove(): Promise<void> {
+    for (const name of this.written.splice(0)) await this.ram.remove(name);
   }
 }

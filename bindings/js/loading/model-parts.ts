@@ -2,7 +2,7 @@
 import type { Runtime } from '../engine/runtime.js';
 import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
-import type { SignatureDef } from '../messages/meta-graph.js';
+import type { ObjectNode, SignatureDef } from '../messages/meta-graph.js';
 import type { ModelFiles } from './model-files.js';
 
 /** How the variables of a graph get their values: a checkpoint, and the operation that reads it. */
@@ -12,6 +12,13 @@ export interface Restore {
   readonly operation: string;
   /** The checkpoint's prefix among the model's files. */
   readonly prefix: string;
+}
+
+/** A variable that a function of TensorFlow 2 uses. */
+export interface CapturedVariable {
+  readonly isTrained: boolean;
+  /** Its index among the model's objects. */
+  readonly object: number;
 }
 
 /** A file that an operation of the graph reads, such as a vocabulary. */
@@ -37,10 +44,12 @@ export interface ModelParts {
   /** Whether a variable is trained, by its name; undefined: the model does not say. */
   readonly trainable?: ReadonlyMap<string, boolean> | undefined;
   /**
-   * Of TensorFlow 2's functions: for each captured value, which are the last inputs of a call, whether it is a
-   * variable that is trained (true) or not (false), or no variable (undefined).
+   * Of TensorFlow 2's functions: the captured values, which are the last inputs of a call; undefined for those that
+   * are no variables.
    */
-  readonly captures?: ReadonlyMap<string, readonly (boolean | undefined)[]>;
+  readonly captures?: ReadonlyMap<string, readonly (CapturedVariable | undefined)[]>;
+  /** Of TensorFlow 2's programs: the objects, by their indexes. */
+  readonly objects?: readonly ObjectNode[] | undefined;
   /** Values of variables that are not in a checkpoint. */
   readonly assignments?: readonly Assignment[];
   /** Frees what the values are read from. */

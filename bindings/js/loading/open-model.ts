@@ -7,12 +7,12 @@ import { binaryGraphDef } from '../graph/import-graph.js';
 import type { Output } from '../graph/operation.js';
 import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
-import type { FuncAttr } from '../messages/attr-value.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
 import { nodeOfInput } from '../messages/node-def.js';
 import { interfaceOf } from '../models/graph-interface.js';
 import { Session, SessionOptions } from '../session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { capturedVariables, restoreCaptured } from './captured-variables.js';
 import { EngineFolder } from './engine-files.js';
 import { ModelSource, filesOfSource } from './file-sources.js';
 import { FlatTensor, flatten } from './flat-tensors.js';
@@ -34,8 +34,8 @@ export interface LoadOptions {
   requestInit?: RequestInit;
   /** As of importGraphDef: which weights of a frozen graph become variables, which can be trained. */
   trainable?: true | readonly string[];
-  /** Options of the model's session; it runs in this thread. */
-  session?: Omit<SessionOptions, 'target'>;
+  /** Options of the model's session: with `target: 'worker'`, the model runs in a worker. */
+  session?: SessionOptions;
   /** Of Keras models: layers that are not Keras' own. */
   keras?: KerasOptions;
   /**
@@ -90,7 +90,7 @@ async function openParts(
     opened = new Session(runtime, graph, session);
     const signatures = signaturesOf(graph, parts, known);
     if (trainable !== undefined) await opened.run(graph.initializer());
-    await initialize(runtime, parts, opened, files, signal);
+    await initialize(parts, opened, files, signal);
     const used = modelVariables(graph, parts);
     const { initializers = [], assets = [] } = parts;
     const unused = new Set(
@@ -107,27 +107,27 @@ async function openParts(
 
 /** Restores the variables, and runs the operations that fill tables. */
 async function initialize(
-  runtime: Runtime,
   parts: ModelParts,
   session: Session,
   files: ModelFiles,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const { restore, assets = [], initializers = [], assignments = [] } = parts;
-  const folder = new EngineFolder(runtime, files);
+  const folder = new EngineFolder(session.ramFiles, files);
   const options = signal ? { signal } : {};
   try {
     await Promise.all([...new Set(assets.map(({ path }) => path))].map((path) => folder.copy(path)));
     if (restore) {
       await folder.copyCheckpoint(restore.prefix);
-      const feeds: [string, string][] = [[restore.filenameTensor, folder.pathOf(restore.prefix)]];
-      await session.run([], feeds, { ...options, targets: [restore.operation] });
+      const path = folder.pathOf(restore.prefix);
+      await session.run([], [[restore.filenameTensor, path]], { ...options, targets: [restore.operation] });
+      await restoreCaptured(session, parts, restore, path, options);
     }
     await assign(session, assignments, options);
     const feeds = assets.map(({ tensor, path }): [string, string] => [tensor, folder.pathOf(path)]);
     if (initializers.length > 0) await session.run([], feeds, { ...options, targets: [...initializers] });
   } finally {
-    folder.remove();
+    await folder.remove();
   }
 }
 
@@ -159,28 +159,11 @@ async function assign(
  * also have variables that only functions which save and restore use: these are not the model's.
  */
 function modelVariables(graph: Graph, { trainable, captures }: ModelParts): ReadonlySet<string> | undefined {
-  const captured = captures && captures.size > 0 ? capturedVariables(graph, captures) : undefined;
-  const known = captured ?? trainable;
+  const captured = captures && captures.size > 0 ? [...capturedVariables(graph, captures)] : undefined;
+  const known = captured ? new Map(captured.map(([name, { isTrained }]) => [name, isTrained])) : trainable;
   if (known)
     for (const variable of graph.allVariables) variable.trainable = known.get(variable.name) ?? false;
   return known && new Set(known.keys());
-}
-
-/** Whether captured variables are trained, by their names. */
-function capturedVariables(
-  graph: Graph,
-  captures: NonNullable<ModelParts['captures']>,
-): Map<string, boolean> {
-  const trained = new Map<string, boolean>();
-  for (const operation of graph.operations()) {
-    if (!/PartitionedCall$/.test(operation.type)) continue;
-    const { name } = operation.attr('f') as FuncAttr;
-    const flags = captures.get(name) ?? [];
-    const inputs = operation.inputs.slice(-flags.length || Infinity);
-    for (const [i, flag] of flags.entries())
-      if (flag !== undefined && inputs[i]) trained.set(inputs[i].operation.name, flag);
-  }
-  return trained;
 }
 
 function signaturesOf(graph: Graph, parts: ModelParts, known: KnownPart): Record<string, Signature> {

@@ -2,7 +2,7 @@
 import { DataLossError, InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { AssetFile, MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
 import { nodeOfInput } from '../messages/node-def.js';
-import { Asset, FormatReader, ModelParts } from './model-parts.js';
+import { Asset, CapturedVariable, FormatReader, ModelParts } from './model-parts.js';
 import { folderOf, joinPath, readFile } from './model-files.js';
 
 /** Signatures with this name are no functions of the model: they name the operation that initialises it. */
@@ -42,16 +42,17 @@ function initializersOf({ signatures, collections }: MetaGraphDef): string[] {
 }
 
 /** What TensorFlow 2's functions capture. */
-function capturesOf({ objects }: MetaGraphDef): Map<string, (boolean | undefined)[]> {
-  const captures = new Map<string, (boolean | undefined)[]>();
-  for (const [name, { boundInputs = [] }] of objects?.functions ?? []) {
-    const variables = boundInputs.map((node) => objects?.nodes?.[node]?.variable);
-    captures.set(
+function capturesOf({ objects }: MetaGraphDef): NonNullable<ModelParts['captures']> {
+  const variableAt = (object: number): CapturedVariable | undefined => {
+    const variable = objects?.nodes?.[object]?.variable;
+    return variable && { isTrained: variable.trainable ?? false, object };
+  };
+  return new Map(
+    [...(objects?.functions ?? [])].map(([name, { boundInputs = [] }]) => [
       name,
-      variables.map((variable) => variable && (variable.trainable ?? false)),
-    );
-  }
-  return captures;
+      boundInputs.map(variableAt),
+    ]),
+  );
 }
 
 /** TensorFlow 1 lists the variables in collections. */
@@ -108,6 +109,7 @@ function partsOf(
     initializers: initializersOf(metaGraph),
     trainable: trainableOf(metaGraph),
     captures: capturesOf(metaGraph),
+    objects: metaGraph.objects?.nodes,
   };
 }
 

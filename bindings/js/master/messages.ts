@@ -126,3 +126,15 @@ export const ReleaseCallable = method(
   { sessionHandle: [1, TEXT], handle: [2, INT64] },
   {},
 );
+
+/*
+ * Not of TensorFlow's service: files in the memory of the engine that serves. A client copies a model there, whose
+ * operations read them.
+ */
+export const CreateFile = method('CreateFile', { path: [1, TEXT], size: [2, INT64] }, {});
+
+export const WriteFile = method('WriteFile', { path: [1, TEXT], offset: [2, INT64], content: [3, RAW] }, {});
+
+export const RemoveFile = method('RemoveFile', { path: [1, TEXT] }, {});
+
+export const NumShards = method('NumShards', { prefix: [1, TEXT] }, { count: [1, INT32] });

@@ -91,14 +91,29 @@ const SavedVariable = new MessageType({
   name: [6, TEXT],
 });
 
+/** A child of an object: its index among all objects, and its name in its parent. */
+const Child = new MessageType({ node: [1, INT32], localName: [2, TEXT] });
 /** An object of TensorFlow 2's programs. */
-const SavedObject = new MessageType({ variable: [7, message(SavedVariable)] });
+const SavedObject = new MessageType({
+  children: [1, list(message(Child))],
+  variable: [7, message(SavedVariable)],
+});
+export type ObjectNode = Partial<MessageOf<typeof SavedObject>>;
 /** The values that a function captures: objects, by their indexes. */
 const ConcreteFunction = new MessageType({ boundInputs: [2, INT32_LIST] });
 const ObjectGraph = new MessageType({
   nodes: [1, list(message(SavedObject))],
   functions: [2, map(message(ConcreteFunction))],
 });
+
+const SavedAttribute = new MessageType({ name: [1, TEXT], checkpointKey: [3, TEXT] });
+const CheckpointObject = new MessageType({
+  children: [1, list(message(Child))],
+  attributes: [2, list(message(SavedAttribute))],
+});
+/** The objects whose values are in a checkpoint: TrackableObjectGraph. */
+export const CheckpointObjects = new MessageType({ nodes: [1, list(message(CheckpointObject))] });
+export type CheckpointObjects = MessageOf<typeof CheckpointObjects>;
 
 export const MetaGraphDef = new MessageType({
   info: [1, message(MetaInfo)],

@@ -3,6 +3,7 @@
  * whatever carries them.
  */
 import { AbortedError, InvalidArgumentError, NotFoundError, TFError, codeNumber } from '../base/errors.js';
+import { LocalRamFiles } from '../engine/ram-files.js';
 import type { Runtime } from '../engine/runtime.js';
 import type { TraceReceiver } from '../engine/session-step.js';
 import { Graph } from '../graph/graph.js';
@@ -81,6 +82,14 @@ export class MasterService {
     this.#serve(master.ListDevices, (request) => this.#listDevices(request));
     this.#serve(master.CloseSession, (request) => this.#close(request.sessionHandle));
     this.#serve(master.Reset, () => this.#reset());
+    const files = new LocalRamFiles(runtime);
+    this.#serve(master.CreateFile, ({ path, size }) => (files.create(path, Number(size)), {}));
+    this.#serve(master.WriteFile, ({ path, offset, content }) => {
+      if (content) files.write(path, Number(offset), content);
+      return {};
+    });
+    this.#serve(master.RemoveFile, ({ path }) => (files.remove(path), {}));
+    this.#serve(master.NumShards, ({ prefix }) => ({ count: files.numShards(prefix) }));
   }
 
   /**

@@ -2,6 +2,7 @@
  * SessionBackend: where the steps of a session run. Sessions, callables and partial runs look up and check
  * what users ask for; backends run it: in this thread (local/), or through a MasterService (remote/).
  */
+import type { RamFiles } from '../engine/ram-files.js';
 import type { TraceReceiver } from '../engine/session-step.js';
 import type { StepOptions } from '../engine/step-queue.js';
 import type { Operation, Output } from '../graph/operation.js';
@@ -71,6 +72,8 @@ export interface SessionBackend {
   ): CallableBackend;
   partialRun(plan: Plan): PartialRunBackend;
   listDevices(): Promise<Device[]>;
+  /** The files in the memory of the engine that runs the steps. */
+  readonly ramFiles: RamFiles;
   readonly closed: boolean;
   close(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 /** LocalBackend: runs the steps of a session in this thread's engine. */
+import { LocalRamFiles } from '../engine/ram-files.js';
 import { checkText, checkTexts } from '../base/arguments.js';
 import { CancelledError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
@@ -60,6 +61,7 @@ export class LocalBackend implements SessionBackend {
   /** Steps run one after the other, in the order of the calls. */
   private readonly queue: StepQueue;
   closed = false;
+  readonly ramFiles: LocalRamFiles;
 
   /** `config` is a ConfigProto. */
   constructor(
@@ -70,6 +72,7 @@ export class LocalBackend implements SessionBackend {
   ) {
     const { wasm } = runtime;
     this.queue = new StepQueue(runtime.sideModule);
+    this.ramFiles = new LocalRamFiles(runtime);
     this.pointer = withConfig(runtime, config, (settings) =>
       unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status))),
     );

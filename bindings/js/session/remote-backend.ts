@@ -1,5 +1,6 @@
 /** RemoteBackend: runs the steps of a session through a MasterService. */
 import { CancelledError, InternalError, UnimplementedError, errorOf } from '../base/errors.js';
+import type { RamFiles } from '../engine/ram-files.js';
 import { timeoutOf } from '../engine/step-queue.js';
 import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
@@ -36,6 +37,9 @@ const runOptionsOf = (options: BackendOptions): Partial<master.RunOptions> | und
   if (timeoutMs === 0 && !options.trace) return undefined;
   return { timeoutInMs: BigInt(timeoutMs), traceLevel: options.trace ? FULL_TRACE : 0 };
 };
+
+/** So many bytes of a file are sent at once: a message is copied several times. */
+const MOST_WRITTEN = 1 << 22;
 
 const noSync = (): never => {
   throw new UnimplementedError(
@@ -204,6 +208,19 @@ export class RemoteBackend implements SessionBackend {
       incarnation: device.incarnation!,
     }));
   }
+
+  readonly ramFiles: RamFiles = {
+    create: async (path, size) =>
+      void (await this.call(master.CreateFile, () => ({ path, size: BigInt(size) }))),
+    write: async (path, offset, bytes) => {
+      for (let at = 0; at < bytes.length; at += MOST_WRITTEN) {
+        const content = bytes.subarray(at, at + MOST_WRITTEN);
+        await this.call(master.WriteFile, () => ({ path, offset: BigInt(offset + at), content }));
+      }
+    },
+    remove: async (path) => void (await this.call(master.RemoveFile, () => ({ path }))),
+    numShards: async (prefix) => (await this.call(master.NumShards, () => ({ prefix }))).count,
+  };
 
   runSync(): never {
     return noSync();

@@ -7,6 +7,7 @@ import { Graph } from '../graph/graph.js';
 import type { SessionPtr } from '../generated/abi.js';
 import { Input, Operation } from '../graph/operation.js';
 import { MessageWriter } from '../messages/protobuf.js';
+import type { RamFiles } from '../engine/ram-files.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { checkSignal, timeoutOf } from '../engine/step-queue.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -95,6 +96,7 @@ interface Run {
 
 export class Session {
   readonly #open: OpenSession;
+  readonly #options: SessionOptions;
 
   /** Created by `new tf.Session(graph)`. */
   constructor(
@@ -112,6 +114,7 @@ export class Session {
       throw new InvalidArgumentError(
         'the graph belongs to another engine: init() made it with other options',
       );
+    this.#options = options;
     this.#open = new OpenSession(graph, backendFor(runtime, graph, options));
   }
 
@@ -229,6 +232,16 @@ export class Session {
     const { backend } = this.#open;
     if (backend instanceof LocalBackend) return backend.usablePointer();
     throw new UnimplementedError('this needs a session of this thread, without a target');
+  }
+
+  /** @internal A session of another graph in the same engine. */
+  beside(graph: Graph): Session {
+    return new Session(graph.runtime, graph, this.#options);
+  }
+
+  /** @internal The files in the memory of the engine that runs the steps. */
+  get ramFiles(): RamFiles {
+    return this.#open.backend.ramFiles;
   }
 
   /** 'Session<of Graph<12 nodes>>' */

@@ -1190,8 +1190,7 @@ def keras_application(saving):
 @model
 def keras_spectral_weight_norm(saving):
     exported(saving, keras.Sequential([L.Input((3,)), L.SpectralNormalization(L.Dense(4)), L.LeakyReLU(),
-                                       L.TimeDistributed(L.Dense(2)) if False else L.Dense(2), L.PReLU(), L.ELU(),
-                                       L.Softmax()]), floats(2, 3))
+                                       L.Dense(2), L.PReLU(), L.ELU(), L.Softmax()]), floats(2, 3))
 
 
 # --- Keras 2 ---
@@ -1424,7 +1423,8 @@ def v1_control_flow(saving):
 def v1_partitioned(saving):
     with V1(saving) as made:
         with v1.variable_scope('table', partitioner=v1.fixed_size_partitioner(3)):
-            table = v1.get_variable('embedding', [7, 2], initializer=v1.constant_initializer(floats(7, 2)), use_resource=False)
+            rows = lambda shape, dtype, partition_info: tf.constant(floats(7, 2)[partition_info.var_offset[0]:][:shape[0]])
+            table = v1.get_variable('embedding', [7, 2], initializer=rows, use_resource=False)
         ids = v1.placeholder(tf.int64, [None], 'ids')
         made.save({'serving_default': ({'ids': ids}, {'rows': tf.nn.embedding_lookup(list(table), ids, 'div')})})
     saving.call(ids=np.int64([0, 6, 3, 2]))

@@ -31,7 +31,7 @@ def feed(dtype, *shape, name=None):
     return v1.placeholder(dtype, shape, name)
 
 
-def is_resource(x):
+def is_resource_variable(x):
     return isinstance(x, tf.Variable) and x.dtype.base_dtype == x.dtype
 
 
@@ -50,7 +50,7 @@ class Steps:
         return self.feed({f'{name}:0': value for name, value in feeds.items()}, *fetches)
 
     def feed(self, feeds, *fetches):
-        fetches = [x.value() if is_resource(x) else x for x in fetches]  # its name is that of the handle
+        fetches = [x.value() if is_resource_variable(x) else x for x in fetches]  # its name is that of the handle
         tensors = [x for x in fetches if not isinstance(x, tf.Operation)]
         targets = [x for x in fetches if isinstance(x, tf.Operation)]
         names = [x if isinstance(x, str) else x.name for x in tensors]
