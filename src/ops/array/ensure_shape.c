@@ -1,6 +1,7 @@
 /* EnsureShape: passes the input on if it has the declared shape. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/support/partial_shape.h"
 
 typedef struct EnsureState {
   const TensorShapeProto *shape; /* of the node; unknown sizes are -1 */
@@ -13,36 +14,15 @@ static bool ensure_construct(const KernelConstruction *construction, void *memor
   return node_attr_shape(construction->node, "shape", &state->shape, status);
 }
 
-static bool is_compatible(const TensorShapeProto *wanted, const Shape *shape) {
-  if (wanted->unknown_rank) return true;
-  if (wanted->n_dim != (size_t)shape->rank) return false;
-  for (int d = 0; d < shape->rank; d++) {
-    if (wanted->dim[d]->size >= 0 && wanted->dim[d]->size != shape_dim(shape, d)) return false;
-  }
-  return true;
-}
-
 static bool ensure_kernel(KernelContext *context, Status *status) {
   const EnsureState *state = context->state;
   const Tensor *input = context->inputs[0];
-  char text[SHAPE_TEXT_CAPACITY];
-  if (is_compatible(state->shape, &input->shape)) return kernel_set_output(context, 0, input, NULL, status);
-  StrBuf wanted = {0};
-  strbuf_append(&wanted, "[");
-  for (size_t d = 0; d < state->shape->n_dim; d++) {
-    if (d > 0) strbuf_append(&wanted, ",");
-    if (state->shape->dim[d]->size < 0) {
-      strbuf_append(&wanted, "?");
-    } else {
-      strbuf_printf(&wanted, "%lld", (long long)state->shape->dim[d]->size);
-    }
-  }
-  if (strbuf_ok(&wanted, status)) {
-    status_invalid(status, "Shape of tensor %s %s is not compatible with expected shape %s].", state->input,
-                   shape_text(&input->shape, text), strbuf_text(&wanted));
-  }
-  strbuf_free(&wanted);
-  return false;
+  char text[SHAPE_TEXT_CAPACITY], wanted[SHAPE_TEXT_CAPACITY];
+  if (partial_shape_allows(state->shape, &input->shape))
+    return kernel_set_output(context, 0, input, NULL, status);
+  return status_invalid(status, "Shape of tensor %s %s is not compatible with expected shape %s.",
+                        state->input, shape_text(&input->shape, text),
+                        partial_shape_text(state->shape, wanted));
 }
 
 static bool ensure_shape(InferenceContext *c, Status *status) {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 
 const char kQueue[] = "QueueInterface";
 

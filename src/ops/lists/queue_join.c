@@ -1,6 +1,6 @@
 /* The outputs of an operation that takes several elements: their components, joined along a new first axis.
  */
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 #include "ops/lists/queue.h"
 #include "ops/support/array_box.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/alloc.h"
 #include "op/node_def.h"
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 #include "ops/lists/tensor_array.h"
 #include "ops/lists/tensor_array_shapes.h"
 #include "ops/lists/tensor_list.h"

@@ -2,7 +2,7 @@
  * groups of its rows (Split). */
 #include <stdint.h>
 
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 #include "ops/lists/tensor_array.h"
 #include "ops/lists/tensor_array_shapes.h"
 

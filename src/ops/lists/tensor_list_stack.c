@@ -5,7 +5,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 
 /* Finds the one shape that all items have. */
 static bool stacked_shape(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK], Status *status) {

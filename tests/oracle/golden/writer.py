@@ -367,12 +367,20 @@ class Golden:
 
     def fails(self, op, inputs, attrs=None, *, name='', message=None):
         """A step that fails, with TensorFlow's code and message, or with `message` if TensorFlow's message is not required."""
-        with self.graph(f'{op} fails: {self._describe(inputs, attrs)} {name}') as case:
+        case = self._attempt(op, inputs, attrs, f'fails: {self._describe(inputs, attrs)} {name}', message)
+        if case.succeeded:
+            self.wrong.append(f'{case.name}: it did not fail')
+
+    def either(self, op, inputs, attrs=None, *, name='', message=None):
+        """A step that may succeed or fail, as it does in TensorFlow."""
+        self._attempt(op, inputs, attrs, f'of {name}', message)
+
+    def _attempt(self, op, inputs, attrs, name, message):
+        with self.graph(f'{op} {name}') as case:
             feeds, results = self._build(op, inputs, attrs)
             operation = case.graph.get_operation_by_name('op')
             case.step({f'op:{i}': y for i, y in enumerate(results)}, feeds, targets=[] if results else [operation], message=message)
-            if case.succeeded:
-                self.wrong.append(f'{case.name}: it did not fail')
+        return case
 
     @staticmethod
     def _describe(inputs, attrs):

@@ -1,6 +1,6 @@
 /* Copies of elements, for ops that join or split tensors. */
-#ifndef TFCORE_OPS_LISTS_ELEMENTS_H_
-#define TFCORE_OPS_LISTS_ELEMENTS_H_
+#ifndef TFCORE_OPS_SUPPORT_ELEMENTS_H_
+#define TFCORE_OPS_SUPPORT_ELEMENTS_H_
 
 #include "tensor/tensor.h"
 

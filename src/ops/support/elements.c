@@ -1,4 +1,4 @@
-#include "ops/lists/elements.h"
+#include "ops/support/elements.h"
 
 #include <string.h>
 
