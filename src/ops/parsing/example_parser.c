@@ -28,7 +28,8 @@ static bool begin_refusal(const Place *at, Status *status) {
 /* `why`: a format for the kind of list; only for single Examples. */
 static bool refuse_damaged(const Place *at, const char *why, Status *status) {
   begin_refusal(at, status);
-  status_append(status, at->is_batch ? "Can't parse serialized Example." : "Can't parse serialized Example: ");
+  status_append(status,
+                at->is_batch ? "Can't parse serialized Example." : "Can't parse serialized Example: ");
   return at->is_batch ? false : status_append(status, why, list_kind(at->spec->dtype));
 }
 
@@ -45,7 +46,8 @@ static bool refuse_count(const Place *at, int64_t count, Status *status) {
   const FeatureSpec *spec = at->spec;
   bool too_many_texts = spec->dtype == DT_STRING && count > spec->stride;
   if (!at->is_batch || too_many_texts)
-    return refuse_damaged(at, too_many_texts ? "Parsing %s_list failed." : "Some %s_list slice was not parsed.",
+    return refuse_damaged(at,
+                          too_many_texts ? "Parsing %s_list failed." : "Some %s_list slice was not parsed.",
                           status);
   begin_refusal(at, status);
   return status_append(status, "Number of %s values != expected.  Values size: %lld but output shape: %s",
@@ -73,7 +75,8 @@ static bool refuse_missing(const Place *at, Status *status) {
   if (!at->is_batch)
     return status_invalid(status, "Feature: %.*s (data type: %s) is required but could not be found.",
                           (int)key.length, key.data, dtype);
-  return status_invalid(status, "Name: %.*s, Feature: %.*s (data type: %s) is required but could not be found.",
+  return status_invalid(status,
+                        "Name: %.*s, Feature: %.*s (data type: %s) is required but could not be found.",
                         (int)name.length, name.data, (int)key.length, key.data, dtype);
 }
 
@@ -98,8 +101,9 @@ static bool take_feature(const Place *at, bool is_dense, Str feature, FoundFeatu
   found->bytes = feature;
   if (!feature_count(dtype, feature, &found->count)) {
     bool fixed = is_dense && !spec->variable_length;
-    return refuse_damaged(at, fixed || dtype != DT_STRING ? "Parsing %s_list failed."
-                                                          : "Could not get num elements in %s_list.",
+    return refuse_damaged(at,
+                          fixed || dtype != DT_STRING ? "Parsing %s_list failed."
+                                                      : "Could not get num elements in %s_list.",
                           status);
   }
   return !is_dense || check_dense(at, found->count, status);

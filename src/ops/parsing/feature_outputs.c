@@ -54,8 +54,7 @@ static bool write_sparse(KernelContext *context, const FeatureTable *table, int 
 }
 
 bool write_sparse_features(KernelContext *context, const FeatureTable *table, int output, Status *status) {
-  for (int i = 0; i < table->group.num_sparse; i++)
-    TRY(write_sparse(context, table, output + i, i, status));
+  for (int i = 0; i < table->group.num_sparse; i++) TRY(write_sparse(context, table, output + i, i, status));
   return true;
 }
 
@@ -82,9 +81,9 @@ static bool write_fixed(KernelContext *context, const FeatureTable *table, int o
   TRY(allocate_dense(context, output, table, -1, wanted->shape, 0, &out, status));
   for (int64_t e = 0; e < table->num_examples; e++) {
     int64_t at = e * wanted->stride;
-    TRY(row[e].present
-            ? copy_found(wanted->dtype, &row[e], out, at, status)
-            : tensor_copy_elements(wanted->fallback, 0, out, at, tensor_num_elements(wanted->fallback), status));
+    TRY(row[e].present ? copy_found(wanted->dtype, &row[e], out, at, status)
+                       : tensor_copy_elements(wanted->fallback, 0, out, at,
+                                              tensor_num_elements(wanted->fallback), status));
   }
   return true;
 }
@@ -109,9 +108,8 @@ static bool write_padded(KernelContext *context, const FeatureTable *table, int 
 bool write_dense_features(KernelContext *context, const FeatureTable *table, int output, Status *status) {
   for (int i = 0; i < table->group.num_dense; i++) {
     int spec = table->group.num_sparse + i;
-    TRY(table->group.specs[spec].variable_length
-            ? write_padded(context, table, output + i, spec, status)
-            : write_fixed(context, table, output + i, spec, status));
+    TRY(table->group.specs[spec].variable_length ? write_padded(context, table, output + i, spec, status)
+                                                 : write_fixed(context, table, output + i, spec, status));
   }
   return true;
 }

@@ -75,8 +75,8 @@ static bool check_lists(const NodeDef *node, const FeatureAttrs *attrs, const Gr
   TRY(check_sizes(attrs, "dense", (const char *[]){"dense_types", "dense_shapes"}, num_dense,
                   (size_t[]){lists->dense->n_type, lists->shapes->n_shape}, status));
   return check_sizes(attrs, "ragged", (const char *[]){"ragged_value_types", "ragged_split_types"},
-                     (int64_t)lists->ragged->n_type,
-                     (size_t[]){lists->ragged->n_type, lists->splits->n_type}, status);
+                     (int64_t)lists->ragged->n_type, (size_t[]){lists->ragged->n_type, lists->splits->n_type},
+                     status);
 }
 
 /* --- shapes --- */
@@ -105,8 +105,7 @@ static bool read_partial_shape(int i, const TensorShapeProto *shape, FeatureSpec
 static bool fill_specs(const FeatureAttrs *attrs, const GroupLists *lists, FeatureSpecs *group,
                        Status *status) {
   FeatureSpec *dense = feature_specs_dense(group), *ragged = feature_specs_ragged(group);
-  for (int i = 0; i < group->num_sparse; i++)
-    group->specs[i].dtype = (DataType)lists->sparse->type[i];
+  for (int i = 0; i < group->num_sparse; i++) group->specs[i].dtype = (DataType)lists->sparse->type[i];
   for (int i = 0; i < group->num_ragged; i++) {
     ragged[i].dtype = (DataType)lists->ragged->type[i];
     ragged[i].splits_dtype = (DataType)lists->splits->type[i];
@@ -137,7 +136,8 @@ bool feature_specs_attr_keys(const NodeDef *node, const char *attr, FeatureSpec 
   const AttrListValue *keys;
   TRY(read_list(node, "", attr, ATTR_STRING, &keys, status));
   if (keys->n_s != (size_t)count)
-    return status_invalid(status, "%s has %zu keys for %d features", attr, keys->n_s, count);
+    return status_invalid(status, "num_%.*s (%d) must match the size of %s (%zu)",
+                          (int)(strlen(attr) - strlen("_keys")), attr, count, attr, keys->n_s);
   for (int i = 0; i < count; i++) specs[i].key = (Str){(const char *)keys->s[i].data, keys->s[i].len};
   return true;
 }

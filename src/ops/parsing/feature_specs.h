@@ -49,8 +49,8 @@ typedef struct FeatureAttrs {
  * and shapes that are not known give INVALID_ARGUMENT in TensorFlow's words. */
 MUST_CHECK bool feature_specs_read(const NodeDef *node, const FeatureAttrs *attrs, Arena *arena,
                                    FeatureSpecs *group, Status *status);
-/* Sets the keys of `count` specs to the values of an attr. INVALID_ARGUMENT when it has another number of
- * values. */
+/* Sets the keys of `count` specs to the values of an attr "..._keys". INVALID_ARGUMENT when it has another
+ * number of values. */
 MUST_CHECK bool feature_specs_attr_keys(const NodeDef *node, const char *attr, FeatureSpec *specs, int count,
                                         Status *status);
 /* A copy for one run, which sets keys and fallbacks; freed with mem_free. */

@@ -5,8 +5,8 @@
 bool feature_table_init(FeatureTable *table, const FeatureSpecs *group, const Tensor *serialized,
                         Status *status) {
   int count = feature_specs_count(group);
-  *table = (FeatureTable){.is_batch = serialized->shape.rank > 0,
-                          .num_examples = tensor_num_elements(serialized)};
+  *table =
+      (FeatureTable){.is_batch = serialized->shape.rank > 0, .num_examples = tensor_num_elements(serialized)};
   TRY(feature_specs_copy(group, &table->group, status));
   table->found = mem_calloc(count * table->num_examples, sizeof *table->found);
   table->next_equal = mem_calloc(count, sizeof *table->next_equal);

@@ -46,7 +46,8 @@ static bool check_serialized(const Tensor *serialized, const Tensor *names, bool
                           may_be_scalar ? "scalar or " : "", shape_text(&serialized->shape, a));
   return tensor_num_elements(names) == 0 || shape_equal(&names->shape, &serialized->shape) ||
          status_invalid(status,
-                        "Expected names have the same shape as serialized: name.shape=%s, serialized.shape=%s",
+                        "Expected names have the same shape as serialized: name.shape=%s, "
+                        "serialized.shape=%s",
                         shape_text(&names->shape, a), shape_text(&serialized->shape, b));
 }
 
@@ -55,12 +56,14 @@ static bool check_fallback(int i, const FeatureSpec *spec, Status *status) {
   const Shape *shape = &spec->fallback->shape;
   if (spec->variable_length && shape_num_elements(shape) != 1)
     return status_invalid(status,
-                          "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must contain "
+                          "dense_shape[%d] is a variable length shape: %s, therefore def_value[%d] must "
+                          "contain "
                           "a single element (the padding element).  But its shape is: %s",
                           i, partial_shape_text(spec->shape, a), i, shape_text(shape, b));
-  return spec->variable_length || shape_num_elements(shape) == 0 || partial_shape_allows(spec->shape, shape) ||
-         status_invalid(status, "def_value[%d].shape() == %s is not compatible with dense_shapes_[%d] == %s", i,
-                        shape_text(shape, a), i, partial_shape_text(spec->shape, b));
+  return spec->variable_length || shape_num_elements(shape) == 0 ||
+         partial_shape_allows(spec->shape, shape) ||
+         status_invalid(status, "def_value[%d].shape() == %s is not compatible with dense_shapes_[%d] == %s",
+                        i, shape_text(shape, a), i, partial_shape_text(spec->shape, b));
 }
 
 static bool set_fallbacks(KernelContext *context, FeatureTable *table, int input, Status *status) {

@@ -16,8 +16,7 @@ bool set_sparse_shapes(InferenceContext *c, const FeatureSpecs *group, ShapeHand
                        int *output, Status *status) {
   DimHandle rank = shape_rank_known(input) ? dim_make(c, shape_rank(input) + more) : dim_unknown(c);
   int count = group->num_sparse;
-  for (int i = 0; i < count; i++)
-    TRY(set_all(c, 1, shape_matrix(c, dim_unknown(c), rank), output, status));
+  for (int i = 0; i < count; i++) TRY(set_all(c, 1, shape_matrix(c, dim_unknown(c), rank), output, status));
   return set_vectors(c, count, output, status) && set_all(c, count, shape_vector(c, rank), output, status);
 }
 

@@ -1,0 +1,16 @@
+/* The messages of SequenceExamples, with short names. */
+#ifndef TFCORE_PROTO_EXAMPLE_PROTOS_H_
+#define TFCORE_PROTO_EXAMPLE_PROTOS_H_
+
+#include "proto/proto.h"
+#include "tensorflow/core/example/example.pb-c.h"
+
+typedef Tensorflow__Feature Feature;
+typedef Tensorflow__Features FeatureMap;
+typedef Tensorflow__FeatureList FeatureList;
+typedef Tensorflow__FeatureLists FeatureListMap;
+typedef Tensorflow__SequenceExample SequenceExample;
+
+#define kSequenceExample (&tensorflow__sequence_example__descriptor)
+
+#endif
