@@ -312,7 +312,9 @@ static bool holds_objects(const Tensor *tensor) {
   return false;
 }
 
-bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+/* `least`: the number of elements from which on numbers are in tensor_content. */
+static bool make_proto(const Tensor *tensor, int64_t least, Arena *arena, TensorProto **proto,
+                       Status *status) {
   if (tensor_is_empty(tensor) || holds_objects(tensor)) {
     return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto",
                           dtype_name(tensor->dtype));
@@ -325,14 +327,22 @@ bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, St
   bool ok = true, pod = dtype_is_pod((int)tensor->dtype); /* uninitialised objects have no values */
   if (tensor->dtype == DT_STRING) {
     ok = put_strings(tensor, arena, result);
-  } else if (pod && count == 1) {
-    ok = put_value(tensor, arena, result);
-  } else if (pod && count > 1) {
-    ok = put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
+  } else if (pod && count > 0) {
+    ok = count < least
+             ? put_value(tensor, arena, result)
+             : put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
   }
   if (!ok) return status_oom(status, "TensorProto");
   *proto = result;
   return true;
+}
+
+bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  return make_proto(tensor, 2, arena, proto, status);
+}
+
+bool tensor_to_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  return make_proto(tensor, 1, arena, proto, status);
 }
 
 /* --- comparing and printing --- */

@@ -92,8 +92,7 @@ static bool write_sparse(KernelContext *context, const FeatureTable *table, int 
 }
 
 bool write_sparse_lists(KernelContext *context, const FeatureTable *table, int output, Status *status) {
-  for (int i = 0; i < table->group.num_sparse; i++)
-    TRY(write_sparse(context, table, output + i, i, status));
+  for (int i = 0; i < table->group.num_sparse; i++) TRY(write_sparse(context, table, output + i, i, status));
   return true;
 }
 

@@ -19,10 +19,10 @@ typedef struct SequenceAttrs {
 
 #define CONTEXT_ATTRS(num_dense, has_ragged) \
   { "context_", "Ncontext_sparse", num_dense, "Tcontext_dense", has_ragged, false, true }
-#define LIST_ATTRS(has_ragged)                                                                             \
-  {                                                                                                        \
+#define LIST_ATTRS(has_ragged)                                                                              \
+  {                                                                                                         \
     "feature_list_", "Nfeature_list_sparse", "Nfeature_list_dense", "feature_list_dense_types", has_ragged, \
-        false, true                                                                                        \
+        false, true                                                                                         \
   }
 static const SequenceAttrs kV1 = {CONTEXT_ATTRS("Ncontext_dense", false), LIST_ATTRS(false)},
                            kV2 = {CONTEXT_ATTRS(NULL, true), LIST_ATTRS(true)};
@@ -150,8 +150,7 @@ static bool parse(KernelContext *kernel, bool has_keys, int fallbacks, Status *s
             set_fallbacks(kernel, &context.group, fallbacks, status) &&
             feature_table_index(&context, status) && feature_table_index(&lists, status) &&
             sequences_parse(&context, &lists, serialized, names, status);
-  int num_context =
-      3 * context.group.num_sparse + context.group.num_dense + 2 * context.group.num_ragged;
+  int num_context = 3 * context.group.num_sparse + context.group.num_dense + 2 * context.group.num_ragged;
   ok = ok && write_context(kernel, &context, 0, status) && write_lists(kernel, &lists, num_context, status);
   feature_table_free(&context);
   feature_table_free(&lists);
@@ -204,9 +203,8 @@ static bool v2_shape(InferenceContext *c, Status *status) {
 
 #define VALUE_TYPES "list({float,int64,string}) >= 0 = []"
 #define SPLIT_TYPES "list({int32,int64}) >= 0 = []"
-#define CONTEXT_OUTPUTS                                                                  \
-  "context_sparse_indices: Ncontext_sparse * int64",                                     \
-      "context_sparse_values: context_sparse_types",                                     \
+#define CONTEXT_OUTPUTS                                                                             \
+  "context_sparse_indices: Ncontext_sparse * int64", "context_sparse_values: context_sparse_types", \
       "context_sparse_shapes: Ncontext_sparse * int64", "context_dense_values: Tcontext_dense"
 #define LIST_OUTPUTS                                              \
   "feature_list_sparse_indices: Nfeature_list_sparse * int64",    \
@@ -251,7 +249,8 @@ const OpRegistration kOpParseSequenceExampleV2 = {
               "context_ragged_split_types: " SPLIT_TYPES, "context_dense_shapes: list(shape) >= 0 = []",
               "Nfeature_list_sparse: int >= 0 = 0", "Nfeature_list_dense: int >= 0 = 0",
               "feature_list_dense_types: " VALUE_TYPES, "feature_list_sparse_types: " VALUE_TYPES,
-              "feature_list_ragged_value_types: " VALUE_TYPES, "feature_list_ragged_split_types: " SPLIT_TYPES,
+              "feature_list_ragged_value_types: " VALUE_TYPES,
+              "feature_list_ragged_split_types: " SPLIT_TYPES,
               "feature_list_dense_shapes: list(shape) >= 0 = []"},
     .shape = v2_shape,
     .gradient = NO_GRADIENT,

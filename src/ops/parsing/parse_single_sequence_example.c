@@ -16,15 +16,15 @@ typedef struct SingleSpecs {
   FeatureSpecs context, lists;
 } SingleSpecs;
 
-static const FeatureAttrs kContext = {"context_", "Ncontext_sparse", "Ncontext_dense", "Tcontext_dense",
-                                      false,      false,             false},
-                          kLists = {"feature_list_",
-                                    "Nfeature_list_sparse",
-                                    "Nfeature_list_dense",
-                                    "feature_list_dense_types",
-                                    false,
-                                    false,
-                                    false};
+static const FeatureAttrs
+    kContext = {"context_", "Ncontext_sparse", "Ncontext_dense", "Tcontext_dense", false, false, false},
+    kLists = {"feature_list_",
+              "Nfeature_list_sparse",
+              "Nfeature_list_dense",
+              "feature_list_dense_types",
+              false,
+              false,
+              false};
 
 static bool read_specs(const NodeDef *node, Arena *arena, SingleSpecs *specs, Status *status) {
   return feature_specs_read(node, &kContext, arena, &specs->context, status) &&
@@ -161,7 +161,8 @@ static int64_t count_values(const Feature *feature) {
 static bool copy_values(const Feature *feature, Tensor *to, int64_t first, Status *status) {
   size_t count = (size_t)count_values(feature);
   if (count == 0) return true;
-  if (to->dtype == DT_FLOAT) memcpy(tensor_f32(to) + first, feature->float_list->value, count * sizeof(float));
+  if (to->dtype == DT_FLOAT)
+    memcpy(tensor_f32(to) + first, feature->float_list->value, count * sizeof(float));
   if (to->dtype == DT_INT64)
     memcpy(tensor_i64(to) + first, feature->int64_list->value, count * sizeof(int64_t));
   for (size_t i = 0; to->dtype == DT_STRING && i < count; i++) {
@@ -179,8 +180,8 @@ static bool check_dtype(const SingleRun *run, const FeatureSpec *wanted, const F
   Str name = run->name, key = wanted->key;
   strbuf_printf(&text, "Name: %.*s, %s: %.*s", (int)name.length, name.data, place, (int)key.length, key.data);
   if (step >= 0) strbuf_printf(&text, ", Index: %lld", (long long)step);
-  strbuf_printf(&text, ".  Data types don't match. Expected type: %s  Feature is: ",
-                dtype_name((int)wanted->dtype));
+  strbuf_printf(&text,
+                ".  Data types don't match. Expected type: %s  Feature is: ", dtype_name((int)wanted->dtype));
   proto_print_text(feature, PROTO_TEXT_MULTI_LINE, &text);
   if (strbuf_ok(&text, status)) status_invalid(status, "%s", strbuf_text(&text));
   strbuf_free(&text);
@@ -195,11 +196,12 @@ static bool copy_dense(const SingleRun *run, const FeatureSpec *wanted, const Fe
   bool is_text = wanted->dtype == DT_STRING;
   if (count == wanted->stride) return copy_values(feature, out, step * wanted->stride, status);
   return status_invalid(status,
-                        "Name: %.*s, Key%s %.*s, Index: %lld.  Number of %s values != expected.  %salues size: "
+                        "Name: %.*s, Key%s %.*s, Index: %lld.  Number of %s values != expected.  %salues "
+                        "size: "
                         "%lld but output shape: %s",
                         (int)run->name.length, run->name.data, is_text ? "" : ":", (int)wanted->key.length,
                         wanted->key.data, (long long)step,
-                        is_text                    ? "bytes"
+                        is_text                     ? "bytes"
                         : wanted->dtype == DT_FLOAT ? "float"
                                                     : "int64",
                         is_text ? "V" : "v", (long long)count, partial_shape_text(wanted->shape, text));
@@ -264,7 +266,8 @@ static bool write_list_dense(SingleRun *run, int output, const FeatureSpec *want
   const FeatureList *list = find_list(run->example, wanted->key);
   if (!list && !wanted->may_be_missing)
     return status_invalid(status,
-                          "Name: %.*s, Feature list '%.*s' is required but could not be found.  Did you mean to "
+                          "Name: %.*s, Feature list '%.*s' is required but could not be found.  Did you mean "
+                          "to "
                           "include it in feature_list_dense_missing_assumed_empty or "
                           "feature_list_dense_defaults?",
                           (int)run->name.length, run->name.data, (int)wanted->key.length, wanted->key.data);

@@ -75,8 +75,7 @@ static bool count_context(FeatureTable *table, int spec, const Tensor *names, St
   FoundFeature *row = feature_table_row(table, spec);
   for (int64_t e = 0; e < table->num_examples; e++) {
     if (row[e].bytes.length == 0) continue;
-    if (take_dtype(&row[e].bytes, wanted->dtype) &&
-        feature_count(wanted->dtype, row[e].bytes, &row[e].count))
+    if (take_dtype(&row[e].bytes, wanted->dtype) && feature_count(wanted->dtype, row[e].bytes, &row[e].count))
       continue;
     Str name = example_name(names, e);
     return status_invalid(status,
@@ -107,7 +106,8 @@ static bool refuse_list(const FeatureSpec *wanted, const FoundFeature *found, bo
     return status_invalid(status, "Error in sequence feature %.*s in example %.*s", (int)key.length, key.data,
                           (int)name.length, name.data);
   return status_invalid(status,
-                        "Name: %.*s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected type: "
+                        "Name: %.*s, Feature list: %.*s, Index: %lld.  Data types don't match. Expected "
+                        "type: "
                         "%s",
                         (int)name.length, name.data, (int)key.length, key.data, (long long)found->rows,
                         dtype_name((int)wanted->dtype));
@@ -138,7 +138,8 @@ static bool check_context_dense(const FeatureTable *table, int spec, const Tenso
   for (int64_t e = 0; e < table->num_examples; e++) most = row[e].count > most ? row[e].count : most;
   if (most != wanted->stride)
     return status_invalid(status,
-                          "Inconsistent max number of elements for feature %.*s: expected %lld, but found %lld",
+                          "Inconsistent max number of elements for feature %.*s: expected %lld, but found "
+                          "%lld",
                           (int)key.length, key.data, (long long)wanted->stride, (long long)most);
   for (int64_t e = 0; e < table->num_examples; e++) {
     if (!row[e].present && fallback == 0)
@@ -192,7 +193,8 @@ static bool check_list_dense(const FeatureTable *table, int spec, const Tensor *
     Str name = example_name(names, e);
     if (!row[e].present && !wanted->may_be_missing)
       return status_invalid(status,
-                            "Name: %.*s, Feature list '%.*s' is required but could not be found.  Did you mean "
+                            "Name: %.*s, Feature list '%.*s' is required but could not be found.  Did you "
+                            "mean "
                             "to include it in feature_list_dense_missing_assumed_empty or "
                             "feature_list_dense_defaults?",
                             (int)name.length, name.data, (int)wanted->key.length, wanted->key.data);

@@ -1,4 +1,5 @@
-/* Finds the features of SequenceExamples: those of the context, and feature lists, each a feature per step. */
+/* Finds the features of SequenceExamples: those of the context, and feature lists, each a feature per step.
+ */
 #ifndef TFCORE_OPS_PARSING_SEQUENCE_PARSER_H_
 #define TFCORE_OPS_PARSING_SEQUENCE_PARSER_H_
 

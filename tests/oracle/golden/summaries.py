@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from data import bfloat16, numbers
-from writer import dtypes, kind
+from writer import ALL_DTYPES, dtypes, kind
 
 
 def text(value):
@@ -66,6 +66,23 @@ def cases(golden):
                               (text(b'a'), image, {'bad_color': tf.make_tensor_proto(np.uint8([1]))})]:
         golden.fails('ImageSummary', [tag, value], attrs, name='one color' if attrs else '')
     golden.fails('ImageSummary', [text(b'a'), image], {'bad_color': tf.make_tensor_proto(np.float32([1, 2, 3, 4]))}, name='color of floats')
+    _tensors(golden)
+
+
+def _tensors(golden):
+    metadata = tf.compat.v1.SummaryMetadata(display_name='name', summary_description='it', data_class=2)
+    metadata.plugin_data.plugin_name, metadata.plugin_data.content = 'plugin', b'\xff\x00'
+    for name in ALL_DTYPES:
+        dtype = np.dtype(object) if name == 'string' else np.dtype(tf.as_dtype(name).as_numpy_dtype)
+        golden.op('TensorSummary', [numbers(golden.random, (2,), dtype)], {'description': 'it', 'labels': ['a'], 'display_name': 'name'})
+        golden.op('TensorSummaryV2', [text(b'tag'), numbers(golden.random, (), dtype), text(metadata.SerializeToString())])
+    golden.op('TensorSummaryV2', [text(b''), np.zeros((0, 3), np.float32), text(b'')])
+    for at in (0, 2):
+        inputs = [text(b'tag'), np.float32([1]), text(b'')]
+        inputs[at] = text([b'tag'])
+        golden.fails('TensorSummaryV2', inputs)
+    summary = tf.raw_ops.TensorSummaryV2(tag='t', tensor=np.float32([1, 2]), serialized_summary_metadata=metadata.SerializeToString()).numpy()
+    golden.op('MergeSummary', [[text(summary), text(tf.raw_ops.TensorSummary(tensor=3).numpy())]], name='tensors')
 
 
 def _images(golden, value, attrs, name=''):
