@@ -156,26 +156,37 @@ static bool set_image(InferenceContext *c, const ImageLayout *layout, DimHandle 
   return true;
 }
 
+static const int64_t kNoPads[2];
+
 /* --- convolutions --- */
 
 /* The attrs of a convolution, and its two operands, whose ranks are checked. */
 typedef struct Convolution {
   ImageLayout layout;
   WindowPadding padding;
-  int64_t strides[4], dilations[4], pads[8];
+  int64_t strides[5], dilations[5], pads[8]; /* pads: of images, for PADDING_EXPLICIT */
   ShapeHandle input, filter;
 } Convolution;
 
-static bool begin_convolution(InferenceContext *c, const char *family, Convolution *conv, Status *status) {
-  TRY(read_format(c, 2, &conv->layout, status));
+static bool begin_convolution(InferenceContext *c, const char *family, int spatial, Convolution *conv,
+                              Status *status) {
+  TRY(read_format(c, spatial, &conv->layout, status));
   TRY(shape_with_rank(c, shape_input(c, 0), conv->layout.rank, &conv->input, status));
   TRY(shape_with_rank(c, shape_input(c, 1), conv->layout.rank, &conv->filter, status));
-  for (int i = 0; i < 4; i++) conv->dilations[i] = 1;
+  for (int i = 0; i < 5; i++) conv->dilations[i] = 1;
   if (node_def_attr(c->node, "dilations")) {
-    TRY(read_ints(c, "dilations", family, "dilation", 4, conv->dilations, status));
+    TRY(read_ints(c, "dilations", family, "dilation", spatial + 2, conv->dilations, status));
   }
-  TRY(read_ints(c, "strides", family, "stride", 4, conv->strides, status));
+  TRY(read_ints(c, "strides", family, "stride", spatial + 2, conv->strides, status));
   return read_padding(c, &conv->padding, status);
+}
+
+/* The size of the result along spatial dimension `i`; dimension `at` of the filter is the window. */
+static bool convolve_size(InferenceContext *c, const Convolution *conv, int i, int at, const int64_t pads[2],
+                          DimHandle *size, Status *status) {
+  int k = conv->layout.space + i;
+  return shape_windowed_size(c, conv->input->dims[k], conv->filter->dims[at], conv->dilations[k],
+                             conv->strides[k], conv->padding, pads[0], pads[1], size, status);
 }
 
 /* Rows and columns of the result; dimensions `at` and `at` + 1 of the filter are the window. */
@@ -183,10 +194,8 @@ static bool convolve_sizes(InferenceContext *c, Convolution *conv, int at, DimHa
                            Status *status) {
   TRY(read_explicit_paddings(c, conv->padding, &conv->layout, conv->pads, status));
   for (int i = 0; i < 2; i++) {
-    int k = conv->layout.space + i;
-    TRY(shape_windowed_size(c, conv->input->dims[k], conv->filter->dims[at + i], conv->dilations[k],
-                            conv->strides[k], conv->padding, conv->pads[2 * k], conv->pads[2 * k + 1],
-                            &sizes[i], status));
+    const int64_t *pads = conv->pads + 2 * (conv->layout.space + i);
+    TRY(convolve_size(c, conv, i, at + i, pads, &sizes[i], status));
   }
   return true;
 }
@@ -214,7 +223,7 @@ static bool check_groups(DimHandle input, DimHandle filter, DimHandle output, St
 bool shape_conv2d(InferenceContext *c, Status *status) {
   Convolution conv;
   DimHandle sizes[2], group = NULL;
-  TRY(begin_convolution(c, "Conv2D requires", &conv, status));
+  TRY(begin_convolution(c, "Conv2D requires", 2, &conv, status));
   const ImageLayout *layout = &conv.layout;
   /* For a grouped format the filter is [O, I/4, rows, columns, 4]. */
   DimHandle channels = conv.input->dims[layout->channel],
@@ -234,10 +243,20 @@ bool shape_conv2d(InferenceContext *c, Status *status) {
   return set_image(c, layout, conv.input->dims[0], sizes, 2, output_channels, group, status);
 }
 
+bool shape_conv3d(InferenceContext *c, Status *status) {
+  Convolution conv;
+  DimHandle sizes[3];
+  TRY(begin_convolution(c, "Conv3D requires", 3, &conv, status));
+  DimHandle channels = conv.filter->dims[4];
+  TRY(check_groups(conv.input->dims[conv.layout.channel], conv.filter->dims[3], channels, status));
+  for (int i = 0; i < 3; i++) TRY(convolve_size(c, &conv, i, i, kNoPads, &sizes[i], status));
+  return set_image(c, &conv.layout, conv.input->dims[0], sizes, 3, channels, NULL, status);
+}
+
 bool shape_depthwise_conv2d(InferenceContext *c, Status *status) {
   Convolution conv;
   DimHandle sizes[2], channels;
-  TRY(begin_convolution(c, "DepthwiseConv2D requires", &conv, status));
+  TRY(begin_convolution(c, "DepthwiseConv2D requires", 2, &conv, status));
   if (conv.layout.vector) return status_invalid(status, "Invalid data format string: NCHW_VECT_C");
   TRY(dim_merge(c, conv.input->dims[conv.layout.channel], conv.filter->dims[2], &channels, status));
   TRY(dim_multiply(c, channels, conv.filter->dims[3], &channels, status));
@@ -270,8 +289,6 @@ bool shape_conv2d_backprop_input(InferenceContext *c, Status *status) {
 }
 
 /* --- pooling --- */
-
-static const int64_t kNoPads[2];
 
 /* `pads`: before and after, for PADDING_EXPLICIT. */
 static bool window_over(InferenceContext *c, DimHandle input, int64_t filter, int64_t stride,

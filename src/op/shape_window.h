@@ -16,6 +16,7 @@ MUST_CHECK bool shape_windowed_size(InferenceContext *c, DimHandle input, DimHan
 
 bool shape_conv2d(InferenceContext *c, Status *status);
 bool shape_conv2d_backprop_input(InferenceContext *c, Status *status);
+bool shape_conv3d(InferenceContext *c, Status *status);
 bool shape_depthwise_conv2d(InferenceContext *c, Status *status);
 bool shape_max_pool(InferenceContext *c, Status *status);    /* attrs ksize and strides */
 bool shape_max_pool_v2(InferenceContext *c, Status *status); /* with ksize and strides in inputs 1 and 2 */

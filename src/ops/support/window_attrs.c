@@ -107,11 +107,10 @@ void image_dims(const ImageSizes *sizes, bool channels_first, int64_t dims[4]) {
 /* Positions must stay far below the limit, because blas/ multiplies them with the size of a row. */
 enum { POSITION_BITS = 36 };
 
-static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, WindowAxis *axis,
-                  Status *status) {
-  int64_t stride = attrs->strides[k], dilation = attrs->dilations[k], window,
+bool window_place_axis(WindowPadding padding, const int64_t pads[2], WindowAxis *axis, Status *status) {
+  int64_t in = axis->in, filter = axis->filter, stride = axis->stride, dilation = axis->dilation, window,
           limit = (int64_t)1 << POSITION_BITS;
-  *axis = (WindowAxis){.in = in, .filter = filter, .stride = stride, .dilation = dilation};
+  axis->pad = 0;
   if (stride <= 0) return status_invalid(status, "Stride must be > 0, but got %" PRId64, stride);
   if (__builtin_mul_overflow(filter > 0 ? filter - 1 : 0, dilation, &window) || window >= limit ||
       in >= limit) {
@@ -120,15 +119,15 @@ static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, W
                           filter, dilation);
   }
   window++;
-  if (attrs->padding == PADDING_SAME) {
+  if (padding == PADDING_SAME) {
     axis->out = in / stride + (in % stride != 0);
     /* The last window begins (out - 1) * stride < in after the first. */
     int64_t missing = axis->out == 0 ? 0 : (axis->out - 1) * stride + window - in;
     axis->pad = missing > 0 ? missing / 2 : 0;
     return true;
   }
-  axis->pad = attrs->pads[k][0];
-  int64_t room = in + attrs->pads[k][0] + attrs->pads[k][1] - window;
+  axis->pad = pads[0];
+  int64_t room = in + pads[0] + pads[1] - window;
   axis->out = (room + stride) / stride;
   if (axis->out < 0) {
     return status_invalid(status,
@@ -141,7 +140,13 @@ static bool place(const WindowAttrs *attrs, int k, int64_t in, int64_t filter, W
 
 bool window_place(const WindowAttrs *attrs, const ImageSizes *input, const int64_t filter[WINDOW_AXES],
                   WindowAxis axis[WINDOW_AXES], Status *status) {
-  for (int k = 0; k < WINDOW_AXES; k++) TRY(place(attrs, k, input->space[k], filter[k], &axis[k], status));
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    axis[k] = (WindowAxis){.in = input->space[k],
+                           .filter = filter[k],
+                           .stride = attrs->strides[k],
+                           .dilation = attrs->dilations[k]};
+    TRY(window_place_axis(attrs->padding, attrs->pads[k], &axis[k], status));
+  }
   return true;
 }
 

@@ -33,6 +33,10 @@ ImageSizes image_sizes(const int64_t *dims, bool channels_first);
 /* The inverse. */
 void image_dims(const ImageSizes *sizes, bool channels_first, int64_t dims[4]);
 
+/* Computes `out` and `pad` from the other fields. `pads`: before and after, for PADDING_EXPLICIT.
+ * INVALID_ARGUMENT as for window_place. */
+MUST_CHECK bool window_place_axis(WindowPadding padding, const int64_t pads[2], WindowAxis *axis,
+                                  Status *status);
 /* Computes in, out, pad and the other fields of both axes. INVALID_ARGUMENT for a stride below 1, a window
  * that does not fit, or sizes that are too large. */
 MUST_CHECK bool window_place(const WindowAttrs *attrs, const ImageSizes *input,

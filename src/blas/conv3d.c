@@ -1,0 +1,77 @@
+#include "blas/conv3d.h"
+
+#include <string.h>
+
+#include "blas/transpose.h"
+#include "simd/templates.h"
+
+/* The size of the stacks that are made at a time, unless a single one is larger. */
+enum { STACKED_BYTES = 1 << 20 };
+
+/* What a convolution of volumes keeps in its workspace, in bytes that are multiples of 64. */
+typedef struct StackedConv {
+  Conv conv;          /* of `images` stacks; its batch is the number of output planes in all volumes */
+  int64_t images;     /* the number of stacks that are made at a time */
+  int64_t stacks;     /* the size of these stacks; 0 if planes are not stacked */
+  int64_t filter;     /* the size of one filter in the order of the stacks; 0 if planes are not stacked */
+  int64_t image_size; /* elements of one stack */
+} StackedConv;
+
+static int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* Whether every output plane uses the input plane of the same position, and only this one. */
+static bool is_flat(const WindowAxis *planes) {
+  return planes->filter == 1 && planes->stride == 1 && planes->pad == 0 && planes->in == planes->out;
+}
+
+/* False when sizes exceed int64. */
+static bool stack_planes(const Conv3d *conv, int64_t element, StackedConv *stacked) {
+  *stacked = (StackedConv){.conv = conv->plane};
+  stacked->images = stacked->conv.batch = conv->plane.batch * conv->planes.out;
+  if (is_flat(&conv->planes)) return true;
+  const WindowAxis *axis = conv->plane.axis;
+  int64_t pixels = axis[0].in * axis[1].in, taps = axis[0].filter * axis[1].filter, bytes;
+  if (__builtin_mul_overflow(conv->plane.in_channels, conv->planes.filter, &stacked->conv.in_channels))
+    return false;
+  if (__builtin_mul_overflow(pixels, stacked->conv.in_channels, &stacked->image_size)) return false;
+  if (__builtin_mul_overflow(stacked->image_size, element, &bytes) || bytes > INT64_MAX / 4) return false;
+  int64_t fit = bytes < STACKED_BYTES ? STACKED_BYTES / bytes : 1;
+  if (fit < stacked->images) stacked->images = fit;
+  stacked->stacks = lines(stacked->images * bytes);
+  stacked->filter = lines(taps * stacked->conv.in_channels * conv->plane.out_channels * element);
+  return true;
+}
+
+static int64_t stacked_workspace(ConvProduct product, const Conv3d *conv, int64_t element,
+                                 const ConvType *type) {
+  StackedConv stacked;
+  if (!stack_planes(conv, element, &stacked)) return -1;
+  int64_t size = 0, counts[2] = {stacked.images, stacked.conv.batch % stacked.images};
+  for (int i = 0; i < 2; i++) {
+    Conv some = stacked.conv;
+    some.batch = counts[i];
+    int64_t wanted = some.batch > 0 ? type->workspace(product, &some, false) : 0;
+    if (wanted > size) size = wanted;
+  }
+  return stacked.stacks + stacked.filter * (product == CONV_FILTER ? 2 : 1) + size;
+}
+
+/* The input plane of tap `tap` of an output plane, counted over all volumes; -1 if it is outside. */
+static int64_t plane_of(const Conv3d *conv, int64_t out_plane, int64_t tap) {
+  const WindowAxis *p = &conv->planes;
+  int64_t at = out_plane % p->out * p->stride - p->pad + tap * p->dilation;
+  return at < 0 || at >= p->in ? -1 : out_plane / p->out * p->in + at;
+}
+
+/* Exchanges the two outer axes: a filter has its planes outside of its pixels, in the order of the stacks it
+ * is the other way round. */
+static void exchange(int element, int64_t outer, int64_t inner, int64_t channels, const void *from, void *to,
+                     const Parallel *parallel) {
+  int64_t dims[3] = {outer, inner, channels};
+  int32_t perm[3] = {1, 0, 2};
+  (void)transpose(element, 3, dims, perm, from, to, parallel); /* three axes are always allowed */
+}
+
+#define TEMPLATE "blas/conv3d_stack.inc"
+#define TYPES TYPES_FLOAT
+#include "simd/each_type.inc"
