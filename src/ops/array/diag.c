@@ -359,3 +359,49 @@ const OpRegistration kOpMatrixBandPart = {
         "}\n",
     .kernels = {NUMBER_KERNELS(matrix_band_part_kernel), {DT_BOOL, matrix_band_part_kernel}},
 };
+
+/* --- names of older graphs --- */
+
+const OpRegistration kOpBatchMatrixDiag = {
+    .name = "BatchMatrixDiag",
+    .inputs = {"diagonal: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .deprecated_version = 14,
+    .deprecation_explanation = "Use MatrixDiag",
+    .shape = matrix_diag_shape,
+    .kernels = {{DT_INVALID, matrix_diag_kernel}},
+};
+
+const OpRegistration kOpBatchMatrixDiagPart = {
+    .name = "BatchMatrixDiagPart",
+    .inputs = {"input: T"},
+    .outputs = {"diagonal: T"},
+    .attrs = {"T: type"},
+    .deprecated_version = 14,
+    .deprecation_explanation = "Use MatrixDiagPart",
+    .shape = matrix_diag_part_shape,
+    .kernels = {{DT_INVALID, matrix_diag_part_kernel}},
+};
+
+const OpRegistration kOpBatchMatrixSetDiag = {
+    .name = "BatchMatrixSetDiag",
+    .inputs = {"input: T", "diagonal: T"},
+    .outputs = {"output: T"},
+    .attrs = {"T: type"},
+    .deprecated_version = 14,
+    .deprecation_explanation = "Use MatrixSetDiag",
+    .shape = matrix_set_diag_shape,
+    .kernels = {{DT_INVALID, matrix_set_diag_kernel}},
+};
+
+const OpRegistration kOpBatchMatrixBandPart = {
+    .name = "BatchMatrixBandPart",
+    .inputs = {"input: T", "num_lower: int64", "num_upper: int64"},
+    .outputs = {"band: T"},
+    .attrs = {"T: type"},
+    .deprecated_version = 14,
+    .deprecation_explanation = "Use MatrixBandPart",
+    .shape = shape_unchanged,
+    .kernels = {NUMBER_KERNELS(matrix_band_part_kernel), {DT_BOOL, matrix_band_part_kernel}},
+};

@@ -56,7 +56,7 @@ static bool cholesky_grad_kernel(KernelContext *context, Status *status) {
   return matrix_batch_run(context, &batch, &kCholeskyGrad, NULL, 3 * cube(n), "", status);
 }
 
-#define CHOLESKY(op)                                                                       \
+#define CHOLESKY(op) \
   .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged
 
 /* dx = (s + s^H) / 2 for s = L^-H P(L^H dL) L^-1, with P as in CholeskyGrad. */
@@ -95,11 +95,9 @@ const OpRegistration kOpBatchCholesky = {
     .kernels = {FLOAT_KERNELS(cholesky_kernel)},
 };
 
-#define CHOLESKY_GRAD(op)                                                                      \
+#define CHOLESKY_GRAD(op)                                                                               \
   .name = op, .inputs = {"l: T", "grad: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, \
-  .kernels = {                                                                                 \
-      FLOAT_KERNELS(cholesky_grad_kernel)                                                      \
-  }
+  .kernels = {FLOAT_KERNELS(cholesky_grad_kernel)}
 
 const OpRegistration kOpCholeskyGrad = {
     CHOLESKY_GRAD("CholeskyGrad"),

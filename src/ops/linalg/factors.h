@@ -15,9 +15,9 @@
 void factor_adjoint_f64(int64_t n, double *a);
 void factor_adjoint_c128(int64_t n, double _Complex *a);
 
-/* Gaussian elimination with row pivoting: L, with a unit diagonal that is not stored, and U replace `a`. Row i
- * of L U is row rows[i] of the input. `odd` tells the parity of this permutation. Zero pivots stay, and their
- * columns of L too. */
+/* Gaussian elimination with row pivoting: L, with a unit diagonal that is not stored, and U replace `a`. Row
+ * i of L U is row rows[i] of the input. `odd` tells the parity of this permutation. Zero pivots stay, and
+ * their columns of L too. */
 bool factor_lu_f64(int64_t n, double *a, int64_t *rows, bool *odd, const Parallel *parallel);
 bool factor_lu_c128(int64_t n, double _Complex *a, int64_t *rows, bool *odd, const Parallel *parallel);
 /* Whether the diagonal has a zero. */

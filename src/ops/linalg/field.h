@@ -23,7 +23,7 @@
 #define REAL_PART(a) NAME(field_real)(a)
 #define MAGNITUDE(a) NAME(field_magnitude)(a)
 #define MAGNITUDE_1(a) NAME(field_magnitude_1)(a) /* within a factor of sqrt(2), and cheaper */
-#define MINUS_TIMES(c, a, b) ((c) - TIMES(a, b))
+#define MINUS_TIMES(c, a, b) ((c)-TIMES(a, b))
 
 ALWAYS_INLINE double field_times_f64(double a, double b) { return a * b; }
 ALWAYS_INLINE double field_over_f64(double a, double b) { return a / b; }

@@ -101,22 +101,22 @@ const OpRegistration kOpLu = {
 
 /* --- determinants --- */
 
-#define DETERMINANT(op)                                                                               \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_number_per_matrix,     \
-  .kernels = {                                                                                        \
-      LU_KERNELS(determinant_kernel)                                                                  \
-  }
+#define DETERMINANT(op)                                                                           \
+  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_number_per_matrix, \
+  .kernels = {LU_KERNELS(determinant_kernel)}
 
 /* Numbers dy, one for each matrix, times the inverse of the adjoint. */
-#define TIMES_INVERSE(dy)                                                        \
-  "  inverse = MatrixInverse[T=$T, adjoint=true](x)\n"                           \
-  "  shape = Shape[T=$T](" dy ")\n"                                              \
-  "  ones = Const[dtype=int32, value=[1, 1]]()\n"                                \
-  "  zero = Const[dtype=int32, value=0]()\n"                                     \
+#define TIMES_INVERSE(dy)                                                             \
+  "  inverse = MatrixInverse[T=$T, adjoint=true](x)\n"                                \
+  "  shape = Shape[T=$T](" dy                                                         \
+  ")\n"                                                                               \
+  "  ones = Const[dtype=int32, value=[1, 1]]()\n"                                     \
+  "  zero = Const[dtype=int32, value=0]()\n"                                          \
   "  spread = ConcatV2[N=2, T=int32](shape:output:0, ones:output:0, zero:output:0)\n" \
-  "  factors = Reshape[T=$T](" dy ", spread:output:0)\n"                         \
-  "  dx = Mul[T=$T](factors:output:0, inverse:output:0)\n"                       \
-  "  return dx = dx:z:0\n"                                                       \
+  "  factors = Reshape[T=$T](" dy                                                     \
+  ", spread:output:0)\n"                                                              \
+  "  dx = Mul[T=$T](factors:output:0, inverse:output:0)\n"                            \
+  "  return dx = dx:z:0\n"                                                            \
   "}\n"
 
 static bool determinant_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -156,7 +156,8 @@ const OpRegistration kOpLogMatrixDeterminant = {
     .outputs = {"sign: T", "log_abs_determinant: T"},
     .attrs = {"T: {half, float, double, complex64, complex128}"},
     .shape = shape_number_per_matrix,
-    .gradient = "LogMatrixDeterminantGradient[T:type](x:T, dsign:T, dlog:T) -> (dx:T) {\n" TIMES_INVERSE("dlog"),
+    .gradient =
+        "LogMatrixDeterminantGradient[T:type](x:T, dsign:T, dlog:T) -> (dx:T) {\n" TIMES_INVERSE("dlog"),
     .kernels = {LU_KERNELS(log_determinant_kernel)},
 };
 
@@ -179,7 +180,7 @@ static bool inverse_gradient(const GradientRequest *request, StrBuf *text, Statu
   return strbuf_ok(text, status);
 }
 
-#define INVERSE(op)                                                                       \
+#define INVERSE(op) \
   .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, ADJOINT
 
 const OpRegistration kOpMatrixInverse = {
@@ -212,8 +213,9 @@ static bool solve_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-#define SOLVE(op)                                                                            \
-  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, .shape = shape_matrix_solve, ADJOINT
+#define SOLVE(op)                                                                                       \
+  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, .shape = shape_matrix_solve, \
+  ADJOINT
 
 const OpRegistration kOpMatrixSolve = {
     SOLVE("MatrixSolve"),

@@ -57,8 +57,9 @@ static int64_t outer_size(const MatrixBatch *batch, const Shape *shape, int k) {
 bool matrix_batch_begin_broadcast(KernelContext *context, MatrixBatch *batch, Status *status) {
   const Shape *a = &context->inputs[0]->shape, *b = &context->inputs[1]->shape;
   char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
-  *batch = (MatrixBatch){
-      .num_inputs = 2, .broadcasts = true, .is_complex = dtype_is_complex(context->inputs[0]->dtype)};
+  *batch = (MatrixBatch){.num_inputs = 2,
+                         .broadcasts = true,
+                         .is_complex = dtype_is_complex(context->inputs[0]->dtype)};
   for (int i = 0; i < 2; i++) {
     if (context->inputs[i]->shape.rank < 2)
       return status_invalid(status, "In[%d] ndims must be >= 2: %d", i, context->inputs[i]->shape.rank);
@@ -84,8 +85,7 @@ bool matrix_batch_begin_broadcast(KernelContext *context, MatrixBatch *batch, St
 }
 
 bool matrix_batch_square(const MatrixBatch *batch, Status *status) {
-  return batch->in[0].rows == batch->in[0].columns ||
-         status_invalid(status, "Input matrix must be square.");
+  return batch->in[0].rows == batch->in[0].columns || status_invalid(status, "Input matrix must be square.");
 }
 
 bool matrix_batch_solver(const MatrixBatch *batch, Status *status) {
@@ -167,9 +167,7 @@ static void store_real(const double *from, int64_t first, int64_t count, Tensor 
     case DT_COMPLEX128:
       for (int64_t i = 0; i < count; i++) ((double _Complex *)tensor->data)[first + i] = from[i];
       break;
-    case DT_DOUBLE:
-      memcpy(tensor_f64(tensor) + first, from, sizeof *from * (size_t)count);
-      break;
+    case DT_DOUBLE: memcpy(tensor_f64(tensor) + first, from, sizeof *from * (size_t)count); break;
     case DT_FLOAT:
       for (int64_t i = 0; i < count; i++) tensor_f32(tensor)[first + i] = (float)from[i];
       break;

@@ -4,8 +4,8 @@
 
 #include "op/shape_inference.h"
 
-/* `s` as a batch of square matrices: both last dimensions are the same handle in *square, *outer are the other
- * dimensions. */
+/* `s` as a batch of square matrices: both last dimensions are the same handle in *square, *outer are the
+ * other dimensions. */
 MUST_CHECK bool shape_square_matrices(InferenceContext *c, ShapeHandle s, ShapeHandle *square,
                                       ShapeHandle *outer, Status *status);
 /* *out = outer dimensions and up to two more; NULL: none. */

@@ -82,21 +82,24 @@ static bool banded_shape(InferenceContext *c, Status *status) {
 static const char *truth(bool value) { return value ? "true" : "false"; }
 
 /* Sums over the outer dimensions along which an input was broadcast. */
-#define OUTER_SUM(name, gradient, axes)                                              \
-  "  total_" name " = Sum[T=$T](" gradient ":0, axes:" axes ":0)\n"                  \
+#define OUTER_SUM(name, gradient, axes)                     \
+  "  total_" name " = Sum[T=$T](" gradient ":0, axes:" axes \
+  ":0)\n"                                                   \
   "  d" name " = Reshape[T=$T](total_" name ":output:0, s_" name ":output:0)\n"
-#define OUTER_SUMS(matrix_gradient)                                                  \
-  "  s_matrix = Shape[T=$T](matrix)\n"                                               \
-  "  s_rhs = Shape[T=$T](rhs)\n"                                                     \
-  "  begin = Const[dtype=int32, value=[0]]()\n"                                      \
-  "  end = Const[dtype=int32, value=[-2]]()\n"                                       \
-  "  step = Const[dtype=int32, value=[1]]()\n"                                       \
-  "  o_matrix = StridedSlice[T=int32, Index=int32](s_matrix:output:0, begin:output:0, end:output:0, " \
-  "step:output:0)\n"                                                                 \
-  "  o_rhs = StridedSlice[T=int32, Index=int32](s_rhs:output:0, begin:output:0, end:output:0, step:output:0)\n" \
-  "  axes = BroadcastGradientArgs(o_matrix:output:0, o_rhs:output:0)\n"              \
-  OUTER_SUM("matrix", matrix_gradient, "r0") OUTER_SUM("rhs", "g_rhs:output", "r1")  \
-  "  return dmatrix = dmatrix:output:0, drhs = drhs:output:0\n}\n"
+#define OUTER_SUMS(matrix_gradient)                                                                          \
+  "  s_matrix = Shape[T=$T](matrix)\n"                                                                       \
+  "  s_rhs = Shape[T=$T](rhs)\n"                                                                             \
+  "  begin = Const[dtype=int32, value=[0]]()\n"                                                              \
+  "  end = Const[dtype=int32, value=[-2]]()\n"                                                               \
+  "  step = Const[dtype=int32, value=[1]]()\n"                                                               \
+  "  o_matrix = StridedSlice[T=int32, Index=int32](s_matrix:output:0, begin:output:0, end:output:0, "        \
+  "step:output:0)\n"                                                                                         \
+  "  o_rhs = StridedSlice[T=int32, Index=int32](s_rhs:output:0, begin:output:0, end:output:0, "              \
+  "step:output:0)\n"                                                                                         \
+  "  axes = BroadcastGradientArgs(o_matrix:output:0, o_rhs:output:0)\n" OUTER_SUM("matrix", matrix_gradient, \
+                                                                                  "r0")                      \
+      OUTER_SUM("rhs", "g_rhs:output",                                                                       \
+                "r1") "  return dmatrix = dmatrix:output:0, drhs = drhs:output:0\n}\n"
 
 /* For op(A) Y = B: dB solves op(A)^H dB = dY, and dA = -dB Y^H or -Y dB^H, within the stored part of A. */
 static void solve_lines(const char *op, bool lower, bool adjoint, StrBuf *text) {
@@ -149,11 +152,12 @@ static bool banded_gradient(const GradientRequest *request, StrBuf *text, Status
 
 /* --- ops --- */
 
-#define SOLVE(op)                                                                       \
-  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"},              \
+#define SOLVE(op)                                                          \
+  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, \
   .state_size = sizeof(TriangularState), .construct = triangular_construct
 #define SOLVE_ATTRS "lower: bool = true", "adjoint: bool = false"
-#define SOLVE_KERNELS(f) {FLOAT_KERNELS(f), COMPLEX_KERNELS(f)}
+#define SOLVE_KERNELS(f) \
+  { FLOAT_KERNELS(f), COMPLEX_KERNELS(f) }
 
 const OpRegistration kOpMatrixTriangularSolve = {
     SOLVE("MatrixTriangularSolve"),

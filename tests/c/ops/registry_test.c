@@ -217,6 +217,9 @@ static bool has_no_gradient(const char *op) {
       "CombinedNonMaxSuppression",
       "Lu",
       "CholeskyGrad",
+      "SelfAdjointEig",
+      "MatrixLogarithm",
+      "MatrixExponential",
   };
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++)
     if (strcmp(op, kOps[i]) == 0) return true;
