@@ -94,6 +94,11 @@ static const struct {
     {"PreventGradient", "ops/array/identity_test.c", "gradients_are_prevented"},
     {"RefIdentity", "c_api/reference_variables_test.c", "gradients_of_references_are_those_of_values"},
     {"ResourceGather", "ops/state/variable_test.c", "gradients_flow_into_gathered_variables"},
+    {"LSTMBlockCell", "ops/nn/recurrent_cells_test.c", "gradients_of_lstm_cells_are_those_of_their_states"},
+    {"BlockLSTM", "ops/nn/recurrent_cells_test.c", "gradients_of_lstms_over_time_are_those_of_their_states"},
+    {"BlockLSTMV2", "ops/nn/recurrent_cells_test.c",
+     "gradients_of_lstms_over_time_are_those_of_their_states"},
+    {"GRUBlockCell", "ops/nn/recurrent_cells_test.c", "gradients_of_gru_cells_are_those_of_their_state"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
 

@@ -220,6 +220,10 @@ static bool has_no_gradient(const char *op) {
       "SelfAdjointEig",
       "MatrixLogarithm",
       "MatrixExponential",
+      "LSTMBlockCellGrad",
+      "BlockLSTMGrad",
+      "BlockLSTMGradV2",
+      "GRUBlockCellGrad",
   };
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++)
     if (strcmp(op, kOps[i]) == 0) return true;

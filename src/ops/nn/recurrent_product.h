@@ -1,0 +1,20 @@
+/* The products of recurrent cells: float matrices, with a workspace from the pool of the kernel. */
+#ifndef TFCORE_OPS_NN_RECURRENT_PRODUCT_H_
+#define TFCORE_OPS_NN_RECURRENT_PRODUCT_H_
+
+#include "blas/gemm.h"
+#include "op/kernel.h"
+
+/* gemm_f32.run on the threads of the kernel. */
+MUST_CHECK bool recurrent_product(KernelContext *context, const GemmArgs *args, Status *status);
+/* to[j] = the sum of column j of a float matrix of `rows` rows of `columns` numbers. */
+MUST_CHECK bool recurrent_column_sums(KernelContext *context, const float *matrix, int64_t rows,
+                                      int64_t columns, float *to, Status *status);
+/* Memory for `rows` * `columns` floats, to be freed with buffer_unref; NULL with status. */
+Buffer *recurrent_scratch(KernelContext *context, int64_t rows, int64_t columns, Status *status);
+
+/* INVALID_ARGUMENT "w.dims(0) != batch_size: 3 vs. 2" unless found == wanted. */
+MUST_CHECK bool recurrent_check(const char *found_name, int64_t found, const char *wanted_name,
+                                int64_t wanted, Status *status);
+
+#endif
