@@ -36,8 +36,7 @@ static bool check_ranks(const KernelContext *context, bool gradient, Status *sta
   } kInputs[] = {{"x", 3},   {"cs_prev", 2}, {"h_prev", 2}, {"w", 2},
                  {"wci", 1}, {"wcf", 1},     {"wco", 1},    {"b", 1}};
   int rank = context->inputs[SEQ_LEN_MAX]->shape.rank;
-  if (rank != 0)
-    return status_invalid(status, "`seq_len_max_tensor` must be rank 0 but is rank %d", rank);
+  if (rank != 0) return status_invalid(status, "`seq_len_max_tensor` must be rank 0 but is rank %d", rank);
   for (int i = X; i <= B; i++) {
     rank = context->inputs[i]->shape.rank;
     if (rank != kInputs[i - X].rank)
@@ -131,9 +130,8 @@ static bool block_lstm(KernelContext *context, Status *status) {
   const int64_t dims[3] = {s.length, s.cell.batch, s.cell.size};
   for (int i = 0; i < LSTM_VALUES; i++) TRY(kernel_allocate_output_dims(context, i, 3, dims, &out, status));
   if (tensor_num_elements(&context->outputs[0]) == 0) return true;
-  bool ok =
-      lstm_read(context, X, &tensors, status) &&
-      (gates = recurrent_scratch(context, s.steps * s.cell.batch + 1, 4 * s.cell.size, status));
+  bool ok = lstm_read(context, X, &tensors, status) &&
+            (gates = recurrent_scratch(context, s.steps * s.cell.batch + 1, 4 * s.cell.size, status));
   if (ok) {
     set_weights(&s, context, &tensors);
     ok = run_steps(context, &s, &tensors, gates->data, status);
@@ -200,8 +198,10 @@ static bool run_back(KernelContext *context, const Sequence *s, const LstmTensor
     memcpy(h_grad, (const float *)t->in[H_GRAD].data + at, (size_t)count * sizeof(float));
     add_rows(count, dcs, cs_grad);
     add_rows(count, dh, h_grad);
-    LstmBackward back = {
-        .cs_grad = cs_grad, .h_grad = h_grad, .dgates = dgates + 4 * at, .cs_prev_grad = dcs};
+    LstmBackward back = {.cs_grad = cs_grad,
+                         .h_grad = h_grad,
+                         .dgates = dgates + 4 * at,
+                         .cs_prev_grad = dcs};
     lstm_backward(cell, &step, &back, context->parallel);
     GemmArgs to_h = {.m = cell->batch,
                      .n = cell->size,
@@ -329,19 +329,41 @@ static bool block_grad_shape(InferenceContext *c, Status *status) {
      "dwco = g:wco_grad:0, db = g:b_grad:0\n"                                                               \
      "}\n"
 
-#define BLOCK                                                                                                \
-  .inputs = {"seq_len_max: int64", "x: T",   "cs_prev: T", "h_prev: T", "w: T", "wci: T", "wcf: T", "wco: T", \
-             "b: T"},                                                                                        \
-  .outputs = {"i: T", "cs: T", "f: T", "o: T", "ci: T", "co: T", "h: T"}, .shape = block_shape,              \
+#define BLOCK                                                                                   \
+  .inputs = {"seq_len_max: int64",                                                              \
+             "x: T",                                                                            \
+             "cs_prev: T",                                                                      \
+             "h_prev: T",                                                                       \
+             "w: T",                                                                            \
+             "wci: T",                                                                          \
+             "wcf: T",                                                                          \
+             "wco: T",                                                                          \
+             "b: T"},                                                                           \
+  .outputs = {"i: T", "cs: T", "f: T", "o: T", "ci: T", "co: T", "h: T"}, .shape = block_shape, \
   .state_size = sizeof(LstmAttrs), .construct = lstm_construct
 
-#define BLOCK_GRAD                                                                                           \
-  .inputs = {"seq_len_max: int64", "x: T",   "cs_prev: T", "h_prev: T",  "w: T",      "wci: T",              \
-             "wcf: T",             "wco: T", "b: T",       "i: T",       "cs: T",     "f: T",                \
-             "o: T",               "ci: T",  "co: T",      "h: T",       "cs_grad: T", "h_grad: T"},         \
-  .outputs = {"x_grad: T",   "cs_prev_grad: T", "h_prev_grad: T", "w_grad: T",                               \
-              "wci_grad: T", "wcf_grad: T",     "wco_grad: T",    "b_grad: T"},                              \
-  .attrs = {"use_peephole: bool", "T: {half, float}"}, .shape = block_grad_shape,                            \
+#define BLOCK_GRAD                                                                \
+  .inputs = {"seq_len_max: int64",                                                \
+             "x: T",                                                              \
+             "cs_prev: T",                                                        \
+             "h_prev: T",                                                         \
+             "w: T",                                                              \
+             "wci: T",                                                            \
+             "wcf: T",                                                            \
+             "wco: T",                                                            \
+             "b: T",                                                              \
+             "i: T",                                                              \
+             "cs: T",                                                             \
+             "f: T",                                                              \
+             "o: T",                                                              \
+             "ci: T",                                                             \
+             "co: T",                                                             \
+             "h: T",                                                              \
+             "cs_grad: T",                                                        \
+             "h_grad: T"},                                                        \
+  .outputs = {"x_grad: T",   "cs_prev_grad: T", "h_prev_grad: T", "w_grad: T",    \
+              "wci_grad: T", "wcf_grad: T",     "wco_grad: T",    "b_grad: T"},   \
+  .attrs = {"use_peephole: bool", "T: {half, float}"}, .shape = block_grad_shape, \
   .state_size = sizeof(LstmAttrs), .construct = lstm_construct
 
 const OpRegistration kOpBlockLSTM = {
@@ -349,8 +371,8 @@ const OpRegistration kOpBlockLSTM = {
     BLOCK,
     .attrs = {"forget_bias: float = 1.0", "cell_clip: float = 3.0", "use_peephole: bool = false",
               "T: {half, float}"},
-    .gradient = BLOCK_GRADIENT("BlockLSTM", "BlockLSTMGrad", "forget_bias:float, ",
-                               "forget_bias=$forget_bias, "),
+    .gradient =
+        BLOCK_GRADIENT("BlockLSTM", "BlockLSTMGrad", "forget_bias:float, ", "forget_bias=$forget_bias, "),
     .kernels = {{DT_FLOAT, block_lstm}, {DT_HALF, block_lstm}},
 };
 

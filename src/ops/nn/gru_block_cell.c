@@ -63,8 +63,7 @@ static bool affine(KernelContext *context, const Sizes *sizes, const float *h, i
   return recurrent_product(context, &of_x, status) && recurrent_product(context, &of_h, status);
 }
 
-static bool run_cell(KernelContext *context, const Sizes *sizes, float *gates, float *state,
-                     Status *status) {
+static bool run_cell(KernelContext *context, const Sizes *sizes, float *gates, float *state, Status *status) {
   int64_t n = sizes->cell, count = sizes->batch * n;
   const float *h_prev = tensor_f32(context->inputs[H_PREV]);
   float *r = context->outputs[0].data, *u = context->outputs[1].data, *c = context->outputs[2].data,
@@ -187,21 +186,21 @@ static bool cell_grad_shape(InferenceContext *c, Status *status) {
 }
 
 /* As in TensorFlow, gradients at the outputs other than h are ignored. */
-#define GRADIENT                                                                                            \
-  "GRUBlockCellGradient[T:type](x:T, h_prev:T, w_ru:T, w_c:T, b_ru:T, b_c:T, dr:T, du:T, dc:T, dh:T) -> "   \
-  "(dx:T, dh_prev:T, dw_ru:T, dw_c:T, db_ru:T, db_c:T) {\n"                                                 \
-  "  s = GRUBlockCell[T=$T](x, h_prev, w_ru, w_c, b_ru, b_c)\n"                                             \
-  "  g = GRUBlockCellGrad[T=$T](x, h_prev, w_ru, w_c, b_ru, b_c, s:r:0, s:u:0, s:c:0, dh)\n"                \
-  "  axis = Const[dtype=int32, value=1]()\n"                                                                \
-  "  xh = ConcatV2[N=2, T=$T, Tidx=int32](x, h_prev, axis:output:0)\n"                                      \
-  "  hr = Mul[T=$T](h_prev, s:r:0)\n"                                                                       \
-  "  xhr = ConcatV2[N=2, T=$T, Tidx=int32](x, hr:z:0, axis:output:0)\n"                                     \
-  "  dw_ru = MatMul[T=$T, transpose_a=true, transpose_b=false](xh:output:0, g:d_r_bar_u_bar:0)\n"           \
-  "  dw_c = MatMul[T=$T, transpose_a=true, transpose_b=false](xhr:output:0, g:d_c_bar:0)\n"                 \
-  "  db_ru = BiasAddGrad[T=$T](g:d_r_bar_u_bar:0)\n"                                                        \
-  "  db_c = BiasAddGrad[T=$T](g:d_c_bar:0)\n"                                                               \
-  "  return dx = g:d_x:0, dh_prev = g:d_h_prev:0, dw_ru = dw_ru:product:0, dw_c = dw_c:product:0, "         \
-  "db_ru = db_ru:output:0, db_c = db_c:output:0\n"                                                          \
+#define GRADIENT                                                                                          \
+  "GRUBlockCellGradient[T:type](x:T, h_prev:T, w_ru:T, w_c:T, b_ru:T, b_c:T, dr:T, du:T, dc:T, dh:T) -> " \
+  "(dx:T, dh_prev:T, dw_ru:T, dw_c:T, db_ru:T, db_c:T) {\n"                                               \
+  "  s = GRUBlockCell[T=$T](x, h_prev, w_ru, w_c, b_ru, b_c)\n"                                           \
+  "  g = GRUBlockCellGrad[T=$T](x, h_prev, w_ru, w_c, b_ru, b_c, s:r:0, s:u:0, s:c:0, dh)\n"              \
+  "  axis = Const[dtype=int32, value=1]()\n"                                                              \
+  "  xh = ConcatV2[N=2, T=$T, Tidx=int32](x, h_prev, axis:output:0)\n"                                    \
+  "  hr = Mul[T=$T](h_prev, s:r:0)\n"                                                                     \
+  "  xhr = ConcatV2[N=2, T=$T, Tidx=int32](x, hr:z:0, axis:output:0)\n"                                   \
+  "  dw_ru = MatMul[T=$T, transpose_a=true, transpose_b=false](xh:output:0, g:d_r_bar_u_bar:0)\n"         \
+  "  dw_c = MatMul[T=$T, transpose_a=true, transpose_b=false](xhr:output:0, g:d_c_bar:0)\n"               \
+  "  db_ru = BiasAddGrad[T=$T](g:d_r_bar_u_bar:0)\n"                                                      \
+  "  db_c = BiasAddGrad[T=$T](g:d_c_bar:0)\n"                                                             \
+  "  return dx = g:d_x:0, dh_prev = g:d_h_prev:0, dw_ru = dw_ru:product:0, dw_c = dw_c:product:0, "       \
+  "db_ru = db_ru:output:0, db_c = db_c:output:0\n"                                                        \
   "}\n"
 
 const OpRegistration kOpGRUBlockCell = {

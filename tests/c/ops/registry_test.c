@@ -224,6 +224,7 @@ static bool has_no_gradient(const char *op) {
       "BlockLSTMGrad",
       "BlockLSTMGradV2",
       "GRUBlockCellGrad",
+      "IRFFTND",
   };
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++)
     if (strcmp(op, kOps[i]) == 0) return true;
