@@ -7,9 +7,9 @@
 #include "ops/signal/fft_plan.h"
 
 typedef enum FftKind {
-  FFT_COMPLEX,     /* n complex elements to n */
-  FFT_FROM_REAL,   /* n real elements to n / 2 + 1 complex ones */
-  FFT_TO_REAL      /* n / 2 + 1 complex elements to n real ones; always inverse */
+  FFT_COMPLEX,   /* n complex elements to n */
+  FFT_FROM_REAL, /* n real elements to n / 2 + 1 complex ones */
+  FFT_TO_REAL    /* n / 2 + 1 complex elements to n real ones; always inverse */
 } FftKind;
 
 /* A plan for lines of `n` elements. NULL when out of memory. */
@@ -18,8 +18,8 @@ FftPlan *fft_lines_plan(FftKind kind, int64_t n, bool wide, Status *status);
 /* The lines of an axis. Strides count elements of the array, real or complex. */
 typedef struct FftLines {
   FftKind kind;
-  bool inverse; /* with exp(+2 pi i ...), and divided by n */
-  bool wide;    /* elements are of double, else of float */
+  bool inverse;         /* with exp(+2 pi i ...), and divided by n */
+  bool wide;            /* elements are of double, else of float */
   int64_t n, available; /* available: how many elements of a source line exist; others count as 0 */
   const FftPlan *plan;
   const void *from;

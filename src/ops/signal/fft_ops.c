@@ -142,7 +142,8 @@ static bool transform_to_real(KernelContext *context, const Task *task, const Ar
                               Status *status) {
   int last = task->first + task->rank - 1;
   int64_t n = task->lengths[task->rank - 1], size = task->wide ? 16 : 8;
-  if (task->rank == 1) return transform_axis(context, FFT_TO_REAL, true, task->wide, n, in, out, last, status);
+  if (task->rank == 1)
+    return transform_axis(context, FFT_TO_REAL, true, task->wide, n, in, out, last, status);
   Area beside = *out;
   beside.dims[last] = n / 2 + 1;
   for (int i = last; i >= 0; i--) {
@@ -192,8 +193,7 @@ static bool check_axes(const KernelContext *context, Task *task, Status *status)
 static bool check_lengths(const KernelContext *context, const Task *task, Status *status) {
   const Tensor *lengths = context->inputs[1];
   if (tensor_is_vector(lengths) && tensor_num_elements(lengths) == task->rank) return true;
-  if (task->op->rank > 0)
-    return status_invalid(status, "fft_length must have shape [%d]", task->rank);
+  if (task->op->rank > 0) return status_invalid(status, "fft_length must have shape [%d]", task->rank);
   char text[SHAPE_TEXT_CAPACITY];
   return status_invalid(status, "fft_length must have shape [%d], but got: %s.", task->rank,
                         shape_text(&lengths->shape, text));
@@ -201,7 +201,8 @@ static bool check_lengths(const KernelContext *context, const Task *task, Status
 
 /* The length of axis `k`, and its size in the output. */
 static bool read_length(const KernelContext *context, Task *task, int k, int64_t *dim, Status *status) {
-  int64_t n = tensor_i32(context->inputs[1])[k], have = shape_dim(&context->inputs[0]->shape, task->first + k);
+  int64_t n = tensor_i32(context->inputs[1])[k],
+          have = shape_dim(&context->inputs[0]->shape, task->first + k);
   FftKind kind = task->op->kind;
   bool last = k == task->rank - 1;
   if (n < 0) return status_invalid(status, "fft_length[%d] must >= 0, but got: %" PRId64, k, n);
@@ -330,37 +331,43 @@ static bool shape_nd(InferenceContext *c, Status *status) {
 /* --- gradients --- */
 
 /* The number of transformed elements, as `size` of type `to`. */
-#define SIZE_OF(x, type, rank, to)                                                                           \
-  "  dims = Shape[T=" type ", out_type=int32](" x                                                            \
-  ")\n"                                                                                                      \
-  "  from = Const[dtype=int32, value=[-" rank                                                                \
-  "]]()\n"                                                                                                   \
-  "  end = Const[dtype=int32, value=[0]]()\n"                                                                \
-  "  one = Const[dtype=int32, value=[1]]()\n"                                                                \
-  "  lengths = StridedSlice[T=int32, Index=int32, end_mask=1](dims:output:0, from:output:0, end:output:0, "  \
-  "one:output:0)\n"                                                                                          \
-  "  axis = Const[dtype=int32, value=[0]]()\n"                                                               \
-  "  count = Prod[T=int32, Tidx=int32, keep_dims=false](lengths:output:0, axis:output:0)\n"                  \
+#define SIZE_OF(x, type, rank, to)                                                                          \
+  "  dims = Shape[T=" type ", out_type=int32](" x                                                           \
+  ")\n"                                                                                                     \
+  "  from = Const[dtype=int32, value=[-" rank                                                               \
+  "]]()\n"                                                                                                  \
+  "  end = Const[dtype=int32, value=[0]]()\n"                                                               \
+  "  one = Const[dtype=int32, value=[1]]()\n"                                                               \
+  "  lengths = StridedSlice[T=int32, Index=int32, end_mask=1](dims:output:0, from:output:0, end:output:0, " \
+  "one:output:0)\n"                                                                                         \
+  "  axis = Const[dtype=int32, value=[0]]()\n"                                                              \
+  "  count = Prod[T=int32, Tidx=int32, keep_dims=false](lengths:output:0, axis:output:0)\n"                 \
   "  size = Cast[SrcT=int32, DstT=" to "](count:output:0)\n"
 
-#define GRADIENT(op, other, rank, scaling)                                          \
-  op "Gradient[Tcomplex:type](input:Tcomplex, dy:Tcomplex) -> (dinput:Tcomplex) {\n" \
-     "  other = " other "[Tcomplex=$Tcomplex](dy)\n" SIZE_OF("dy", "$Tcomplex", rank, "$Tcomplex") \
-     "  dinput = " scaling "[T=$Tcomplex](other:output:0, size:y:0)\n"              \
-     "  return dinput = dinput:z:0\n"                                               \
-     "}\n"
+#define GRADIENT(op, other, rank, scaling)                                                         \
+  op "Gradient[Tcomplex:type](input:Tcomplex, dy:Tcomplex) -> (dinput:Tcomplex) {\n"               \
+     "  other = " other                                                                            \
+     "[Tcomplex=$Tcomplex](dy)\n" SIZE_OF("dy", "$Tcomplex", rank,                                 \
+                                          "$Tcomplex") "  dinput = " scaling                       \
+                                                       "[T=$Tcomplex](other:output:0, size:y:0)\n" \
+                                                       "  return dinput = dinput:z:0\n"            \
+                                                       "}\n"
 
 /* Zeros behind the elements of `x` up to the shape `to`: `name`:output:0. */
-#define PAD_TO(name, type, x, to)                                                                  \
-  "  " name "_now = Shape[T=" type ", out_type=int32](" x ")\n"                                  \
-  "  " name "_more = Sub[T=int32](" to ", " name "_now:output:0)\n"                              \
-  "  " name "_none = ZerosLike[T=int32](" name "_more:z:0)\n"                                      \
-  "  " name "_sizes = Pack[N=2, T=int32, axis=1](" name "_none:y:0, " name "_more:z:0)\n"          \
+#define PAD_TO(name, type, x, to)                                          \
+  "  " name "_now = Shape[T=" type ", out_type=int32](" x                  \
+  ")\n"                                                                    \
+  "  " name "_more = Sub[T=int32](" to ", " name                           \
+  "_now:output:0)\n"                                                       \
+  "  " name "_none = ZerosLike[T=int32](" name                             \
+  "_more:z:0)\n"                                                           \
+  "  " name "_sizes = Pack[N=2, T=int32, axis=1](" name "_none:y:0, " name \
+  "_more:z:0)\n"                                                           \
   "  " name " = Pad[T=" type ", Tpaddings=int32](" x ", " name "_sizes:output:0)\n"
 
 /* The real part of the inverse transform of the whole spectrum, in which the other half is 0, times the
  * number of elements; elements that were cropped have the gradient 0. */
-#define REAL_GRADIENT(op, inverse, rank)                                                                      \
+#define REAL_GRADIENT(op, inverse, rank) \
   op "Gradient[Treal:type, Tcomplex:type](input:Treal, fft_length:int32, dy:Tcomplex) -> "                    \
      "(dinput:Treal, dfft_length:int32) {\n"                                                                  \
      "  minus = Const[dtype=int32, value=[-" rank "]]()\n"                                                    \
@@ -382,7 +389,7 @@ static bool shape_nd(InferenceContext *c, Status *status) {
      "}\n"
 
 /* The transform of dy, where the elements that stand for two of the whole spectrum count twice. */
-#define TO_REAL_GRADIENT(op, forward, rank)                                                                   \
+#define TO_REAL_GRADIENT(op, forward, rank) \
   op "Gradient[Treal:type, Tcomplex:type](input:Tcomplex, fft_length:int32, dy:Treal) -> "                    \
      "(dinput:Tcomplex, dfft_length:int32) {\n"                                                               \
      "  spectrum = " forward "[Treal=$Treal, Tcomplex=$Tcomplex](dy, fft_length)\n"                           \
@@ -418,28 +425,34 @@ static bool shape_nd(InferenceContext *c, Status *status) {
 #define COMPLEX_ATTR "Tcomplex: {complex64, complex128} = DT_COMPLEX64"
 #define REAL_ATTR "Treal: {float32, float64} = DT_FLOAT"
 
-#define COMPLEX_OP                                                                           \
+#define COMPLEX_OP \
   .inputs = {"input: Tcomplex"}, .outputs = {"output: Tcomplex"}, .attrs = {COMPLEX_ATTR}, STATE
-#define COMPLEX_ND_OP                                                                                    \
-  .inputs = {"input: Tcomplex", "fft_length: int32", "axes: int32"}, .outputs = {"output: Tcomplex"},    \
+#define COMPLEX_ND_OP                                                                                 \
+  .inputs = {"input: Tcomplex", "fft_length: int32", "axes: int32"}, .outputs = {"output: Tcomplex"}, \
   .attrs = {COMPLEX_ATTR}, .shape = shape_nd, STATE
-#define REAL_OP                                                                               \
-  .inputs = {"input: Treal", "fft_length: int32"}, .outputs = {"output: Tcomplex"},           \
+#define REAL_OP                                                                     \
+  .inputs = {"input: Treal", "fft_length: int32"}, .outputs = {"output: Tcomplex"}, \
   .attrs = {REAL_ATTR, COMPLEX_ATTR}, STATE
-#define TO_REAL_OP                                                                            \
-  .inputs = {"input: Tcomplex", "fft_length: int32"}, .outputs = {"output: Treal"},           \
+#define TO_REAL_OP                                                                  \
+  .inputs = {"input: Tcomplex", "fft_length: int32"}, .outputs = {"output: Treal"}, \
   .attrs = {REAL_ATTR, COMPLEX_ATTR}, STATE
 /* Ops of old graphs, without kernels in TensorFlow. */
 #define BATCH_OP(instead)                                                                     \
   .inputs = {"input: complex64"}, .outputs = {"output: complex64"}, .deprecated_version = 15, \
   .deprecation_explanation = "Use " instead, STATE
-#define COMPLEX_TYPES(task) {DT_COMPLEX64, fourier, task}, {DT_COMPLEX128, fourier, task}
-#define REAL_TYPES(task) {DT_FLOAT, fourier, task}, {DT_DOUBLE, fourier, task}
+#define COMPLEX_TYPES(task) \
+  {DT_COMPLEX64, fourier, task}, { DT_COMPLEX128, fourier, task }
+#define REAL_TYPES(task) \
+  {DT_FLOAT, fourier, task}, { DT_DOUBLE, fourier, task }
 
-static const FftOp kFft1 = {FFT_COMPLEX, false, 1}, kIfft1 = {FFT_COMPLEX, true, 1}, kRfft1 = {FFT_FROM_REAL, false, 1}, kIrfft1 = {FFT_TO_REAL, true, 1},
- kFft2 = {FFT_COMPLEX, false, 2}, kIfft2 = {FFT_COMPLEX, true, 2}, kRfft2 = {FFT_FROM_REAL, false, 2}, kIrfft2 = {FFT_TO_REAL, true, 2},
- kFft3 = {FFT_COMPLEX, false, 3}, kIfft3 = {FFT_COMPLEX, true, 3}, kRfft3 = {FFT_FROM_REAL, false, 3}, kIrfft3 = {FFT_TO_REAL, true, 3},
- kFftNd = {FFT_COMPLEX, false, 0}, kIfftNd = {FFT_COMPLEX, true, 0}, kRfftNd = {FFT_FROM_REAL, false, 0}, kIrfftNd = {FFT_TO_REAL, true, 0};
+static const FftOp kFft1 = {FFT_COMPLEX, false, 1}, kIfft1 = {FFT_COMPLEX, true, 1},
+                   kRfft1 = {FFT_FROM_REAL, false, 1}, kIrfft1 = {FFT_TO_REAL, true, 1},
+                   kFft2 = {FFT_COMPLEX, false, 2}, kIfft2 = {FFT_COMPLEX, true, 2},
+                   kRfft2 = {FFT_FROM_REAL, false, 2}, kIrfft2 = {FFT_TO_REAL, true, 2},
+                   kFft3 = {FFT_COMPLEX, false, 3}, kIfft3 = {FFT_COMPLEX, true, 3},
+                   kRfft3 = {FFT_FROM_REAL, false, 3}, kIrfft3 = {FFT_TO_REAL, true, 3},
+                   kFftNd = {FFT_COMPLEX, false, 0}, kIfftNd = {FFT_COMPLEX, true, 0},
+                   kRfftNd = {FFT_FROM_REAL, false, 0}, kIrfftNd = {FFT_TO_REAL, true, 0};
 
 const OpRegistration kOpFFT = {
     .name = "FFT",
@@ -610,4 +623,3 @@ const OpRegistration kOpBatchIFFT3D = {
     .shape = shape_3d,
     .kernels = {{DT_INVALID, fourier, &kIfft3}},
 };
-

@@ -44,7 +44,7 @@ static void unit_root(int64_t k, int64_t n, double *re, double *im) {
   const double turn = 6.283185307179586476925;
   int64_t eighth = 8 * k / n;
   int64_t from = eighth % 2 == 0 ? eighth : eighth + 1; /* the nearest multiple of a quarter turn */
-  int64_t rest = 8 * k - from * n;                       /* 8 n turns, at most n in magnitude */
+  int64_t rest = 8 * k - from * n;                      /* 8 n turns, at most n in magnitude */
   double angle = turn * (double)rest / (8.0 * (double)n), c = cos(angle), s = sin(angle);
   static const int kCos[] = {1, 0, -1, 0};
   int quarter = (int)(from / 2) % 4, turned = (quarter + 3) % 4; /* cos(a + q) and sin(a + q) */

@@ -18,7 +18,8 @@ static double error_of(int64_t n, int64_t lanes, const double *x_re, const doubl
     for (int64_t k = 0; k < n; k++) {
       long double a = 0, b = 0;
       for (int64_t j = 0; j < n; j++) {
-        long double angle = -turn * (long double)(j * k % n) / (long double)n, c = cosl(angle), s = sinl(angle);
+        long double angle = -turn * (long double)(j * k % n) / (long double)n, c = cosl(angle),
+                    s = sinl(angle);
         int64_t at = j * lanes + lane;
         a += x_re[at] * c - x_im[at] * s;
         b += x_re[at] * s + x_im[at] * c;
