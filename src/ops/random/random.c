@@ -1,7 +1,6 @@
 /* Random numbers from a generator whose state belongs to the node: for given seeds, the same numbers as
  * TensorFlow's. */
 #include "op/op_registry.h"
-#include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 #include "ops/random/random_fill.h"
 
@@ -14,7 +13,7 @@ enum { RESERVED_GROUPS = 256 };
 static bool random_floats(KernelContext *context, Status *status) {
   RandomDistribution distribution = *(const RandomDistribution *)context->data;
   Tensor *out;
-  TRY(random_allocate_output(context, &out, status));
+  TRY(random_allocate_output(context, 0, &out, status));
   int64_t count = tensor_num_elements(out);
   Philox start = random_state_reserve(context->state, (uint64_t)count * RESERVED_GROUPS);
   random_fill_floats(&start, distribution, out->dtype, out->data, count, context->parallel);
@@ -61,7 +60,7 @@ static bool uniform_int(KernelContext *context, Status *status) {
   int64_t low, high;
   Tensor *out;
   TRY(random_read_bounds(context, 1, &low, &high, status));
-  TRY(random_allocate_output(context, &out, status));
+  TRY(random_allocate_output(context, 0, &out, status));
   int64_t count = tensor_num_elements(out);
   if (count == 0) return true;
   TRY(random_check_bounds(low, high, status));
@@ -81,41 +80,4 @@ const OpRegistration kOpRandomUniformInt = {
     .state_size = sizeof(RandomState),
     .construct = random_state_construct,
     .kernels = {INT_KERNELS(uniform_int)},
-};
-
-/* --- RandomShuffle --- */
-
-static bool shuffle(KernelContext *context, Status *status) {
-  const Tensor *value = context->inputs[0];
-  Tensor *out;
-  int64_t rows = value->shape.rank == 0 ? 1 : shape_dim(&value->shape, 0), total = tensor_num_elements(value);
-  if (rows <= 1 || total <= 1) return kernel_set_output(context, 0, value, NULL, status);
-  if (rows > UINT32_MAX) return status_invalid(status, "%lld rows are too many to shuffle", (long long)rows);
-  int64_t *order;
-  Buffer *scratch = array_row_numbers(context, rows, &order, status);
-  if (!scratch) return false;
-  PhiloxStream stream = {.generator = random_state_reserve(context->state, (uint64_t)(rows - 1 + 3) / 4)};
-  for (int64_t i = 0; i < rows; i++) order[i] = i;
-  for (int64_t i = 0; i < rows - 1 && !work_is_stopped_in_round(i); i++) {
-    int64_t other = i + philox_stream_next(&stream) % (uint32_t)(rows - i), row = order[i];
-    order[i] = order[other];
-    order[other] = row;
-  }
-  bool ok = kernel_allocate_output(context, 0, &value->shape, &out, status) &&
-            array_gather_rows(value, order, rows, total / rows, out, context->parallel, status);
-  buffer_unref(scratch);
-  return ok;
-}
-
-const OpRegistration kOpRandomShuffle = {
-    .name = "RandomShuffle",
-    .inputs = {"value: T"},
-    .outputs = {"output: T"},
-    .attrs = {"seed: int = 0", "seed2: int = 0", "T: type"},
-    .is_stateful = true,
-    .shape = shape_unchanged,
-    .gradient = NO_GRADIENT,
-    .state_size = sizeof(RandomState),
-    .construct = random_state_construct,
-    .kernels = {{DT_INVALID, shuffle}},
 };

@@ -23,8 +23,8 @@ typedef struct Fill {
   DataType type;
   void *out;
   int64_t count;
-  int64_t low; /* of integers */
-  uint64_t range;
+  int64_t low;    /* of integers */
+  uint64_t range; /* 0: all integers of the type */
 } Fill;
 
 /* The number of groups for `count` numbers. */
@@ -155,7 +155,8 @@ static void fill_i32(void *argument, int64_t begin, int64_t end) {
     int64_t at = block * BLOCK_WORDS, count = fill->count - at;
     if (count > BLOCK_WORDS) count = BLOCK_WORDS;
     philox_groups(fill->start, (uint64_t)block * BLOCK_GROUPS, 1, groups_of(count, 4), words);
-    for (int64_t i = 0; i < count; i++) ((int32_t *)fill->out)[at + i] = (int32_t)(low + words[i] % range);
+    for (int64_t i = 0; i < count; i++)
+      ((int32_t *)fill->out)[at + i] = (int32_t)(low + (range ? words[i] % range : words[i]));
   }
 }
 
@@ -168,7 +169,8 @@ static void fill_i64(void *argument, int64_t begin, int64_t end) {
     philox_groups(fill->start, (uint64_t)block * BLOCK_GROUPS, 1, groups_of(count, 2), words);
     for (int64_t i = 0; i < count; i++) {
       uint64_t word = words[2 * i] | (uint64_t)words[2 * i + 1] << 32;
-      ((int64_t *)fill->out)[at + i] = (int64_t)((uint64_t)fill->low + word % fill->range);
+      if (fill->range) word %= fill->range;
+      ((int64_t *)fill->out)[at + i] = (int64_t)((uint64_t)fill->low + word);
     }
   }
 }
@@ -188,6 +190,14 @@ void random_fill_floats(const Philox *start, RandomDistribution distribution, Da
   }
 }
 
+static void run_ints(Fill *fill, DataType type, const Parallel *parallel) {
+  if (type == DT_INT64 || type == DT_UINT64) {
+    run(fill, 2, fill_i64, parallel);
+  } else {
+    run(fill, 4, fill_i32, parallel);
+  }
+}
+
 void random_fill_ints(const Philox *start, int64_t low, int64_t high, DataType type, void *out, int64_t count,
                       const Parallel *parallel) {
   Fill fill = {.start = start,
@@ -195,11 +205,13 @@ void random_fill_ints(const Philox *start, int64_t low, int64_t high, DataType t
                .count = count,
                .low = low,
                .range = (uint64_t)high - (uint64_t)low};
-  if (type == DT_INT64) {
-    run(&fill, 2, fill_i64, parallel);
-  } else {
-    run(&fill, 4, fill_i32, parallel);
-  }
+  run_ints(&fill, type, parallel);
+}
+
+void random_fill_all_ints(const Philox *start, DataType type, void *out, int64_t count,
+                          const Parallel *parallel) {
+  Fill fill = {.start = start, .out = out, .count = count};
+  run_ints(&fill, type, parallel);
 }
 
 /* --- generators --- */
@@ -249,11 +261,11 @@ bool random_shape_seed(InferenceContext *c, int i, Status *status) {
 
 /* --- inputs --- */
 
-bool random_allocate_output(KernelContext *context, Tensor **out, Status *status) {
-  const Tensor *sizes = context->inputs[0];
+bool random_allocate_output(KernelContext *context, int shape, Tensor **out, Status *status) {
+  const Tensor *sizes = context->inputs[shape];
   int64_t dims[SHAPE_MAX_RANK];
   char text[SHAPE_TEXT_CAPACITY];
-  if (!tensor_is_vector(sizes)) {
+  if (!tensor_is_vector(sizes) || (sizes->dtype != DT_INT32 && sizes->dtype != DT_INT64)) {
     return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s",
                           shape_text(&sizes->shape, text));
   }

@@ -22,6 +22,10 @@ void random_fill_floats(const Philox *start, RandomDistribution distribution, Da
 void random_fill_ints(const Philox *start, int64_t low, int64_t high, DataType type, void *out, int64_t count,
                       const Parallel *parallel);
 
+/* All numbers of int32, int64, uint32 or uint64. */
+void random_fill_all_ints(const Philox *start, DataType type, void *out, int64_t count,
+                          const Parallel *parallel);
+
 /* --- the generator of a node with attrs seed and seed2 --- */
 
 /* State of the session: each run continues after the previous one. With both seeds 0 the initial state is
@@ -44,8 +48,8 @@ MUST_CHECK bool random_shape_seed(InferenceContext *c, int i, Status *status);
 
 /* --- inputs --- */
 
-/* Allocates output 0 with the shape given by input 0. */
-MUST_CHECK bool random_allocate_output(KernelContext *context, Tensor **out, Status *status);
+/* Allocates output 0 with the shape given by input `shape`. */
+MUST_CHECK bool random_allocate_output(KernelContext *context, int shape, Tensor **out, Status *status);
 /* The bounds of integers in inputs `first` and `first` + 1. */
 MUST_CHECK bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high,
                                    Status *status);

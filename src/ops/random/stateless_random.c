@@ -15,7 +15,7 @@ static bool stateless_floats(KernelContext *context, Status *status) {
   Philox start;
   Tensor *out;
   TRY(random_stateless(context->inputs[1], &start, status));
-  TRY(random_allocate_output(context, &out, status));
+  TRY(random_allocate_output(context, 0, &out, status));
   random_fill_floats(&start, distribution, out->dtype, out->data, tensor_num_elements(out),
                      context->parallel);
   return true;
@@ -61,7 +61,7 @@ static bool uniform_int(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(random_stateless(context->inputs[1], &start, status));
   TRY(random_read_bounds(context, 2, &low, &high, status));
-  TRY(random_allocate_output(context, &out, status));
+  TRY(random_allocate_output(context, 0, &out, status));
   int64_t count = tensor_num_elements(out);
   if (count == 0) return true;
   TRY(random_check_bounds(low, high, status));
@@ -77,4 +77,26 @@ const OpRegistration kOpStatelessRandomUniformInt = {
     .shape = shape_stateless_int,
     .gradient = NO_GRADIENT,
     .kernels = {INT_KERNELS(uniform_int)},
+};
+
+/* --- all integers --- */
+
+static bool all_ints(KernelContext *context, Status *status) {
+  Philox start;
+  Tensor *out;
+  TRY(random_stateless(context->inputs[1], &start, status));
+  TRY(random_allocate_output(context, 0, &out, status));
+  random_fill_all_ints(&start, out->dtype, out->data, tensor_num_elements(out), context->parallel);
+  return true;
+}
+
+const OpRegistration kOpStatelessRandomUniformFullInt = {
+    .name = "StatelessRandomUniformFullInt",
+    .inputs = {"shape: T", "seed: Tseed"},
+    .outputs = {"output: dtype"},
+    .attrs = {"dtype: {int32, int64, uint32, uint64} = DT_UINT64", "T: {int32, int64} = DT_INT32",
+              "Tseed: {int32, int64, uint32, uint64} = DT_INT64"},
+    .shape = shape_stateless,
+    .gradient = NO_GRADIENT,
+    .kernels = {INT_KERNELS(all_ints), UNSIGNED_KERNELS(all_ints)},
 };
