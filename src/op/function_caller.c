@@ -114,7 +114,10 @@ bool function_call_to_end(const FunctionCaller *caller, int64_t handle, Step *st
   step->pause_at = INT64_MAX;
   RunState state = caller->run(caller->owner, handle, &call, step, args, num_args, rets, num_rets, status);
   step->pause_at = pause_at;
-  return state == RUN_DONE;
+  if (state != RUN_WAITING) return state == RUN_DONE;
+  caller->abandon(caller->owner, call);
+  return status_set(status, CODE_FAILED_PRECONDITION,
+                    "A function that waits for another step cannot be called here");
 }
 
 bool function_call_compute(KernelContext *context, Status *status) {

@@ -1,124 +1,27 @@
 /* Optionals: a value of several tensors, or none, as an element of a DT_VARIANT scalar. Loops of TensorFlow 2
  * keep intermediates in them. */
-#include <string.h>
-
-#include "base/alloc.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/lists/tensor_list.h"
-
-/* Immutable. */
-typedef struct Optional {
-  VariantObject variant;
-  int depth; /* above that of every component */
-  bool has_value;
-  int count;
-  Tensor components[];
-} Optional;
-
-static void destroy_optional(TensorObject *object) {
-  Optional *optional = (Optional *)object;
-  for (int i = 0; i < optional->count; i++) tensor_clear(&optional->components[i]);
-  mem_free(optional);
-}
-
-static const VariantMethods kOptionalMethods;
-
-/* With `count` empty components and one reference; NULL with status when out of memory. */
-static Optional *new_optional(bool has_value, int count, Status *status) {
-  Optional *optional = mem_calloc(1, sizeof *optional + (size_t)count * sizeof(Tensor));
-  if (!optional) {
-    status_oom(status, "an optional");
-    return NULL;
-  }
-  optional->variant.methods = &kOptionalMethods;
-  optional->variant.object.destroy = destroy_optional;
-  atomic_init(&optional->variant.object.references, 1);
-  optional->has_value = has_value;
-  optional->count = count;
-  return optional;
-}
-
-static void drop(Optional *optional) {
-  if (optional) tensor_object_unref(&optional->variant.object);
-}
-
-/* --- variants --- */
-
-static bool zeros_like_optional(KernelContext *context, const VariantObject *x, int depth,
-                                VariantObject **zeros, Status *status) {
-  const Optional *from = (const Optional *)x;
-  Optional *made = new_optional(from->has_value, from->count, status);
-  bool ok = made != NULL;
-  for (int i = 0; ok && i < made->count; i++)
-    ok = tensor_zeros_like(context, &from->components[i], depth, &made->components[i], status);
-  if (ok) {
-    made->depth = from->depth;
-    *zeros = &made->variant;
-  } else {
-    drop(made);
-  }
-  return ok;
-}
-
-static bool add_optionals(KernelContext *context, const VariantObject *a, const VariantObject *b, int depth,
-                          VariantObject **sum, Status *status) {
-  const Optional *left = (const Optional *)a, *right = (const Optional *)b;
-  if (left->has_value != right->has_value)
-    return status_invalid(status, "Cannot add optionals because one has a value and the other doesn't.");
-  if (left->count != right->count) {
-    return status_invalid(status,
-                          "Cannot add optionals because they have different numbers of components (%d vs. "
-                          "%d).",
-                          left->count, right->count);
-  }
-  Optional *made = new_optional(left->has_value, left->count, status);
-  bool ok = made != NULL;
-  for (int i = 0; ok && i < made->count; i++)
-    ok =
-        tensor_sum(context, &left->components[i], &right->components[i], depth, &made->components[i], status);
-  if (ok) {
-    made->depth = left->depth > right->depth ? left->depth : right->depth;
-    *sum = &made->variant;
-  } else {
-    drop(made);
-  }
-  return ok;
-}
-
-static int depth_of_optional(const VariantObject *x) { return ((const Optional *)x)->depth; }
-
-static const VariantMethods kOptionalMethods = {"tensorflow::data::Optional", zeros_like_optional,
-                                                add_optionals, depth_of_optional};
+#include "ops/support/optional.h"
 
 /* --- kernels --- */
 
-/* Takes over the reference. */
-static bool set_output(KernelContext *context, Optional *optional, Status *status) {
-  Tensor *out;
-  if (!kernel_allocate_output_dims(context, 0, 0, NULL, &out, status)) {
-    drop(optional);
-    return false;
-  }
-  *(VariantObject **)out->data = &optional->variant;
-  return true;
-}
-
 static bool from_value_kernel(KernelContext *context, Status *status) {
-  Optional *made = new_optional(true, context->num_inputs, status);
+  Optional *made = optional_new(true, context->num_inputs, status);
   bool ok = made != NULL;
   for (int i = 0; ok && i < made->count; i++) {
     ok = variant_check_depth(context->inputs[i], &made->depth, status) &&
          tensor_assign(&made->components[i], context->inputs[i], status);
   }
-  if (ok) return set_output(context, made, status);
-  drop(made);
+  if (ok) return optional_set_output(context, made, status);
+  if (made) tensor_object_unref(&made->variant.object);
   return false;
 }
 
 static bool none_kernel(KernelContext *context, Status *status) {
-  Optional *made = new_optional(false, 0, status);
-  return made && set_output(context, made, status);
+  Optional *made = optional_new(false, 0, status);
+  return made && optional_set_output(context, made, status);
 }
 
 static bool optional_of_input(KernelContext *context, const Optional **optional, Status *status) {

@@ -243,15 +243,6 @@ static bool add_element(QueueAttempt *attempt, KernelContext *context, Status *s
   return true;
 }
 
-static bool copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to, Status *status) {
-  int64_t dims[SHAPE_MAX_RANK];
-  int rank = from->shape.rank - 1;
-  for (int d = 0; d < rank; d++) dims[d] = shape_dim(&from->shape, d + 1);
-  TRY(tensor_allocate_dims(to, from->dtype, rank, dims, pool, status));
-  int64_t size = tensor_num_elements(to);
-  return tensor_copy_elements(from, row * size, to, 0, size, status);
-}
-
 static bool add_rows(QueueAttempt *attempt, KernelContext *context, Status *status) {
   int count = attempt->queue->spec.num_components;
   for (int64_t row = 0; row < attempt->left; row++) {
@@ -259,7 +250,7 @@ static bool add_rows(QueueAttempt *attempt, KernelContext *context, Status *stat
     if (!element) return false;
     queue_elements_append(&attempt->elements, element);
     for (int i = 0; i < count; i++)
-      TRY(copy_row(context->inputs[1 + i], row, context->pool, &element->components[i], status));
+      TRY(tensor_copy_row(context->inputs[1 + i], row, context->pool, &element->components[i], status));
   }
   return true;
 }

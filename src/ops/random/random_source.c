@@ -67,8 +67,7 @@ bool random_shape_keyed(InferenceContext *c, int first, Status *status) {
 static bool check_size(const Tensor *state, int64_t skipped, Status *status) {
   int64_t size = tensor_num_elements(state);
   return size >= skipped + STATE_SIZE ||
-         status_invalid(status,
-                        "For the Philox algorithm, the size of state must be at least %lld; got %lld",
+         status_invalid(status, "For the Philox algorithm, the size of state must be at least %lld; got %lld",
                         (long long)(skipped + STATE_SIZE), (long long)size);
 }
 
@@ -88,8 +87,7 @@ bool random_variable(const KernelContext *context, int algorithm, RandomVariable
   }
   state->skipped = algorithm < 0;
   if (algorithm < 0) {
-    if (tensor_num_elements(value) < 1)
-      return status_invalid(status, "Size of tensor must be at least 1");
+    if (tensor_num_elements(value) < 1) return status_invalid(status, "Size of tensor must be at least 1");
     id = tensor_i64(value)[0];
   }
   if (id == RANDOM_THREE_FRY) {

@@ -73,9 +73,8 @@ static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORM
                                 kTruncated = RANDOM_TRUNCATED;
 
 #define STATEFUL_INPUTS "resource: resource", "algorithm: int64", "shape: shape_dtype"
-#define STATEFUL_FLOATS                                                           \
-  .outputs = {"output: dtype"},                                                   \
-  .attrs = {"dtype: type = DT_FLOAT", "shape_dtype: type = DT_INT64"},            \
+#define STATEFUL_FLOATS                                                                              \
+  .outputs = {"output: dtype"}, .attrs = {"dtype: type = DT_FLOAT", "shape_dtype: type = DT_INT64"}, \
   .is_stateful = true, .shape = shape_stateful, .gradient = NO_GRADIENT
 
 const OpRegistration kOpStatefulUniform = {

@@ -122,10 +122,9 @@ static const RandomDistribution kUniform = RANDOM_UNIFORM, kNormal = RANDOM_NORM
                                 kTruncated = RANDOM_TRUNCATED;
 
 #define KEYED_INPUTS "shape: Tshape", "key: uint64", "counter: uint64", "alg: int32"
-#define KEYED_FLOATS                                                                 \
-  .inputs = {KEYED_INPUTS}, .outputs = {"output: dtype"},                            \
-  .attrs = {"dtype: {half, bfloat16, float, double} = DT_FLOAT",                     \
-            "Tshape: {int32, int64} = DT_INT32"},                                    \
+#define KEYED_FLOATS                                                                                   \
+  .inputs = {KEYED_INPUTS}, .outputs = {"output: dtype"},                                              \
+  .attrs = {"dtype: {half, bfloat16, float, double} = DT_FLOAT", "Tshape: {int32, int64} = DT_INT32"}, \
   .shape = shape_keyed, .gradient = NO_GRADIENT
 
 const OpRegistration kOpStatelessRandomUniformV2 = {

@@ -21,3 +21,12 @@ bool tensor_copy_elements(const Tensor *from, int64_t from_first, Tensor *to, in
   }
   return true;
 }
+
+bool tensor_copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to, Status *status) {
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank = from->shape.rank - 1;
+  for (int d = 0; d < rank; d++) dims[d] = shape_dim(&from->shape, d + 1);
+  TRY(tensor_allocate_dims(to, from->dtype, rank, dims, pool, status));
+  int64_t size = tensor_num_elements(to);
+  return tensor_copy_elements(from, row * size, to, 0, size, status);
+}

@@ -8,5 +8,8 @@
  * hold references of their own. */
 MUST_CHECK bool tensor_copy_elements(const Tensor *from, int64_t from_first, Tensor *to, int64_t to_first,
                                      int64_t count, Status *status);
+/* A new tensor with the elements of row `row` of a tensor of rank 1 or more. */
+MUST_CHECK bool tensor_copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to,
+                                Status *status);
 
 #endif
