@@ -13,6 +13,11 @@ set_property(CACHE TFCORE_WASM_VARIANT PROPERTY STRINGS simd relaxed simd-thread
 set(TFCORE_PROTOBUF_C_SOURCE "" CACHE PATH
     "WebAssembly: the unpacked protobuf-c sources, of the version of the protoc-c in use (tools/setup.mjs fetches them)")
 
+foreach(library LIBJPEG_TURBO LIBPNG ZLIB GIFLIB)
+  set(TFCORE_${library}_SOURCE "" CACHE PATH
+      "WebAssembly: the unpacked sources of a library of src/ops/codecs/ (tools/setup.mjs fetches them)")
+endforeach()
+
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
 endif()

@@ -12,7 +12,7 @@ if(NOT EMSCRIPTEN)
       add_library(tfcore_${kind} ${library_kind} ${objects})
       set_target_properties(tfcore_${kind} PROPERTIES LINKER_LANGUAGE C)
       target_include_directories(tfcore_${kind} INTERFACE ${CMAKE_SOURCE_DIR}/include)
-      target_link_libraries(tfcore_${kind} PRIVATE ${TFCORE_PROTOBUF_C} m)
+      target_link_libraries(tfcore_${kind} PRIVATE ${TFCORE_PROTOBUF_C} ${TFCORE_CODEC_LIBRARIES} m)
     endforeach()
     # One library under the name that programs written for TensorFlow's C library are linked with, and look for when they
     # start: libtensorflow.so.2, with the link libtensorflow.so. libtfcore.so is another link to it.
@@ -45,7 +45,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
     -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker -sUSE_ES6_IMPORT_META=0
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sMEMORY_GROWTH_GEOMETRIC_CAP=33554432
     -sSTACK_SIZE=1MB
-    -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=0 -sDISABLE_EXCEPTION_CATCHING=1
+    -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sDISABLE_EXCEPTION_CATCHING=1
     -sINVOKE_RUN=0 -sEXIT_RUNTIME=0 -sASSERTIONS=0
     -sEXPORTED_FUNCTIONS=_malloc,_free
     -sEXPORTED_RUNTIME_METHODS=${runtime_methods}

@@ -74,7 +74,11 @@ export function buildWasm(tools, variant, targets) {
     {
       CMAKE_BUILD_TYPE: 'Release',
       TFCORE_WASM_VARIANT: variant,
-      TFCORE_PROTOBUF_C_SOURCE: tools.protobufC,
+      TFCORE_PROTOBUF_C_SOURCE: tools.sources.protobufC,
+      TFCORE_LIBJPEG_TURBO_SOURCE: tools.sources.libjpegTurbo,
+      TFCORE_LIBPNG_SOURCE: tools.sources.libpng,
+      TFCORE_ZLIB_SOURCE: tools.sources.zlib,
+      TFCORE_GIFLIB_SOURCE: tools.sources.giflib,
     },
     targets,
     tools.env,

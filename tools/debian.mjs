@@ -101,7 +101,7 @@ export function debianMirror(etc = '/etc/apt') {
 
 /**
  * A separate apt in `folder` that sees one suite of the machine's mirror and no installed packages. Returns {
- * download(packages), source(name) }; both leave files in `folder`/files.
+ * download(packages), source(name, version) }; both leave files in `folder`/files.
  */
 export async function privateApt(folder, suite, { sources = false } = {}) {
   const { uri } = debianMirror();
@@ -144,11 +144,17 @@ export async function privateApt(folder, suite, { sources = false } = {}) {
         .filter((name) => name.endsWith('.deb'))
         .map((name) => path.join(archives, name));
     },
-    /** Downloads and unpacks a source package; returns its folder. */
-    async source(name) {
+    /**
+     * Downloads and unpacks a source package of an upstream version, with any of Debian's revisions, of which
+     * the suite has one; returns its folder.
+     */
+    async source(name, version) {
       await apt(['source', '--download-only', name]);
-      const dsc = readdirSync(files).find((file) => file.endsWith('.dsc'));
-      const unpacked = path.join(folder, 'unpacked');
+      const dsc = readdirSync(files).find((file) => file.startsWith(`${name}_`) && file.endsWith('.dsc'));
+      if (!dsc?.startsWith(`${name}_${version}-`))
+        throw new SetupError(`${suite} has ${dsc} instead of ${name} ${version}`);
+      const unpacked = path.join(folder, 'unpacked', name);
+      mkdirSync(path.dirname(unpacked), { recursive: true });
       await must('dpkg-source', ['-x', dsc, unpacked], { cwd: files });
       return unpacked;
     },

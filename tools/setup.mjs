@@ -15,12 +15,24 @@ const BUILD_PACKAGES = [
   'cmake',
   'debian-archive-keyring',
   'dpkg-dev',
+  'libgif-dev',
+  'libjpeg62-turbo-dev',
+  'libpng-dev',
   'ninja-build',
   'patchelf',
   'protobuf-c-compiler',
   'python3',
   'xz-utils',
+  'zlib1g-dev',
 ];
+/** Libraries whose sources are compiled to WebAssembly: a package of each that is installed. */
+const SOURCE_PACKAGES = {
+  protobufC: 'protobuf-c-compiler',
+  libjpegTurbo: 'libjpeg62-turbo-dev',
+  libpng: 'libpng-dev',
+  zlib: 'zlib1g-dev',
+  giflib: 'libgif-dev',
+};
 const TEST_PACKAGES = ['chromium', 'clang', 'clang-format', 'gcc', 'libc6-dev', 'libprotobuf-c-dev'];
 /** libFuzzer, from Debian's default clang. */
 const FUZZ_PACKAGES = ['libclang-rt-dev'];
@@ -38,7 +50,7 @@ export function cacheFolder() {
 /**
  * Sets up what a build needs; with `tests` also the needs of tests (native compilers, a browser), with `fuzz`
  * those of fuzzing, and with `coverage` those of counting coverage. Returns { emcmake, env, version } of
- * Emscripten and `protobufC`, the folder of protobuf-c's sources.
+ * Emscripten and `sources`: the folder of each library in SOURCE_PACKAGES.
  */
 export async function setUp({ tests = false, fuzz = false, coverage = false } = {}) {
   const node = Number(process.versions.node.split('.')[0]);
@@ -53,33 +65,42 @@ export async function setUp({ tests = false, fuzz = false, coverage = false } = 
   if (missing.length > 0) await installPackages(missing);
   const cache = cacheFolder();
   const emscripten = await setUpEmscripten(cache);
-  const protobufC = await setUpProtobufC(cache);
+  const sources = await setUpSources(cache);
   await setUpNodeModules();
-  return { ...emscripten, protobufC };
+  return { ...emscripten, sources };
 }
 
-/** The sources of the same version of protobuf-c as the installed compiler; returns their folder. */
-async function setUpProtobufC(cache) {
-  const version = outputOf('dpkg-query', ['-W', '-f', '${source:Upstream-Version}', 'protobuf-c-compiler']);
-  const folder = path.join(cache, `protobuf-c-${version}`);
-  if (existsSync(folder)) return folder;
-  say(`protobuf-c ${version}: downloading its source`);
+/** The sources of the libraries, each of the same version as the installed package; returns their folders. */
+async function setUpSources(cache) {
+  const folders = {};
+  const missing = [];
+  for (const [library, installed] of Object.entries(SOURCE_PACKAGES)) {
+    const field = (name) => outputOf('dpkg-query', ['-W', '-f', `\${source:${name}}`, installed]);
+    const source = { name: field('Package'), version: field('Upstream-Version') };
+    source.folder = folders[library] = path.join(cache, `${source.name}-${source.version}`);
+    if (!existsSync(source.folder)) missing.push(source);
+  }
+  if (missing.length > 0) await fetchSources(cache, missing);
+  return folders;
+}
+
+async function fetchSources(cache, sources) {
+  say(`downloading the sources of ${sources.map(({ name, version }) => `${name} ${version}`).join(', ')}`);
   mkdirSync(cache, { recursive: true });
   const work = mkdtempSync(path.join(cache, 'unpacking-'));
   try {
     const apt = await privateApt(path.join(work, 'apt'), debianMirror().suite, { sources: true });
-    const unpacked = await apt.source(
-      `protobuf-c=${outputOf('dpkg-query', ['-W', '-f', '${source:Version}', 'protobuf-c-compiler'])}`,
-    );
-    try {
-      renameSync(unpacked, folder);
-    } catch (error) {
-      if (!existsSync(folder)) throw error;
+    for (const { name, version, folder } of sources) {
+      const unpacked = await apt.source(name, version);
+      try {
+        renameSync(unpacked, folder);
+      } catch (error) {
+        if (!existsSync(folder)) throw error;
+      }
     }
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
-  return folder;
 }
 
 /** Runs `npm ci` unless node_modules was made from this package-lock.json. */
