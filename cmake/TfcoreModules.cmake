@@ -6,6 +6,8 @@ set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimi
 # The wings of src/ops/ whose kernels most programs never run. Builds without threads have them in a module of their own,
 # which is fetched when a graph has such an op (tools/split-wasm.mjs).
 set(TFCORE_SIDE_WINGS codecs ctc data linalg parsing quant signal sparse strings tables)
+# Their static functions get names that no other file has, by which they can be told from the others in the linked module.
+set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -71,13 +73,11 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-# Gives the static functions of the side wings names that no other file has, by which they can be told from the others in
-# the linked module.
 function(tfcore_side_names sources)
   if(EMSCRIPTEN)
     list(JOIN TFCORE_SIDE_WINGS "|" wings)
     list(FILTER sources INCLUDE REGEX "/ops/(${wings})/")
-    set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -funique-internal-linkage-names)
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${TFCORE_SIDE_OPTIONS})
   endif()
 endfunction()
 

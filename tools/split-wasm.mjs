@@ -110,9 +110,10 @@ export async function splitWasm(tools, variant) {
   const run = (program, ...args) => must(path.join(binaryen, 'bin', program), [...args, ...FEATURES]);
 
   const wings = sideWings();
-  const objects = wings.flatMap((wing) =>
-    filesBelow(path.join(build, 'CMakeFiles/tfcore_ops.dir/src/ops', wing), '.o'),
-  );
+  const objects = [
+    ...wings.map((wing) => `tfcore_ops.dir/src/ops/${wing}`),
+    'tfcore_codec_libraries.dir',
+  ].flatMap((folder) => filesBelow(path.join(build, 'CMakeFiles', folder), '.o'));
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));

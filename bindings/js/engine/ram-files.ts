@@ -45,8 +45,6 @@ export class LocalRamFiles implements RamFiles {
   remove(path: string): void {
     const { wasm } = this.runtime;
     this.#places.delete(path);
-    wasm.scope((scope) =>
-      wasm.checked((status) => wasm.call.TF_WasmFileRemove(scope.string(path), status)),
-    );
+    wasm.scope((scope) => wasm.checked((status) => wasm.call.TF_WasmFileRemove(scope.string(path), status)));
   }
 }

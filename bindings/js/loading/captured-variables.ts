@@ -95,7 +95,9 @@ export async function restoreCaptured(
   const texts = (values: string[]) => graph.constant(values, { dtype: 'string', shape: [values.length] });
   const dtypes = handles.map((handle) => handle.operation.attr('dtype') as AttrValue);
   const slices = texts(names.map(() => ''));
-  const read = graph.op('RestoreV2', [graph.output(filenameTensor), texts(names), slices], { attrs: { dtypes } });
+  const read = graph.op('RestoreV2', [graph.output(filenameTensor), texts(names), slices], {
+    attrs: { dtypes },
+  });
   const targets = handles.map((handle, i) => graph.op('AssignVariableOp', [handle, read.output(i)]));
   await session.run([], [[filenameTensor, path]], { ...options, targets });
 }

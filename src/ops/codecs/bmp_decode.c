@@ -6,7 +6,7 @@ enum { HEADER_BYTES = 32 };
 static const int64_t kMaxPixels = INT32_MAX / 8;
 
 typedef struct BmpHeader {
-  int32_t offset; /* of the pixels */
+  int32_t offset;        /* of the pixels */
   int32_t width, height; /* a negative height: the first row is the topmost */
   int channels;
   int64_t rows, row_bytes; /* row_bytes is a multiple of 4 */
@@ -20,7 +20,8 @@ static int32_t read_int32(Str file, int at) {
 static bool read_header(Str file, BmpHeader *header, Status *status) {
   if (file.length < HEADER_BYTES) {
     return status_invalid(status,
-                          "Incomplete bmp content, requires at least 32 bytes to find the header size, width, "
+                          "Incomplete bmp content, requires at least 32 bytes to find the header size, "
+                          "width, "
                           "height, and bpp, got %zu bytes",
                           file.length);
   }
@@ -46,7 +47,8 @@ static bool check_header(Str file, const BmpHeader *header, Status *status) {
   int64_t difference = (int64_t)file.length - header->offset - header->row_bytes * header->rows;
   if (difference != 0) {
     return status_invalid(status,
-                          "Input size should match (header_size + row_size * abs_height) but they differ by %lld",
+                          "Input size should match (header_size + row_size * abs_height) but they differ by "
+                          "%lld",
                           (long long)difference);
   }
   return true;

@@ -1,5 +1,5 @@
-/* DecodeImage, DecodePng, DecodeJpeg, DecodeAndCropJpeg, DecodeGif, DecodeBmp. As in TensorFlow, the format is
- * found from the first bytes, and most of these ops decode several formats. */
+/* DecodeImage, DecodePng, DecodeJpeg, DecodeAndCropJpeg, DecodeGif, DecodeBmp. As in TensorFlow, the format
+ * is found from the first bytes, and most of these ops decode several formats. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/codecs/bmp_decode.h"
@@ -7,7 +7,15 @@
 #include "ops/codecs/jpeg_decode.h"
 #include "ops/codecs/png_decode.h"
 
-typedef enum Format { FORMAT_JPEG, FORMAT_PNG, FORMAT_GIF, FORMAT_BMP, FORMAT_WEBP, FORMAT_JXL, FORMAT_UNKNOWN } Format;
+typedef enum Format {
+  FORMAT_JPEG,
+  FORMAT_PNG,
+  FORMAT_GIF,
+  FORMAT_BMP,
+  FORMAT_WEBP,
+  FORMAT_JXL,
+  FORMAT_UNKNOWN
+} Format;
 
 static const char *const kFormatNames[] = {"JPEG", "PNG", "GIF", "BMP", "WebP", "JPEG XL"};
 
@@ -90,7 +98,8 @@ static Format format_of(Str file) {
   if (begins_with(file, "BM", 2)) return FORMAT_BMP;
   if (begins_with(file, "RIFF", 4) && file.length > 12 && begins_with((Str){file.data + 8, 4}, "WEBP", 4))
     return FORMAT_WEBP;
-  if (begins_with(file, "\xFF\x0A", 2) || begins_with(file, "\0\0\0\x0CJXL \r\n\x87\n", 12)) return FORMAT_JXL;
+  if (begins_with(file, "\xFF\x0A", 2) || begins_with(file, "\0\0\0\x0CJXL \r\n\x87\n", 12))
+    return FORMAT_JXL;
   return FORMAT_UNKNOWN;
 }
 
@@ -98,8 +107,8 @@ static Format format_of(Str file) {
 static bool check_format(const KernelContext *context, Format format, Status *status) {
   const DecodeOp *op = context->data;
   if (format == FORMAT_UNKNOWN) {
-    return status_invalid(
-        status, "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required.");
+    return status_invalid(status,
+                          "Unknown image file format. One of JPEG, JPEG XL, PNG, GIF, BMP, WebP required.");
   }
   if (format == FORMAT_WEBP || format == FORMAT_JXL)
     return status_set(status, CODE_UNIMPLEMENTED, "%s images are not supported", kFormatNames[format]);
@@ -115,9 +124,10 @@ static bool check_format(const KernelContext *context, Format format, Status *st
   }
   if (format != FORMAT_BMP && !op->reads_others) {
     static const char *const kFunctions[] = {"jpeg", "png", "gif"};
-    return status_invalid(
-        status, "Trying to decode %s format using DecodeBmp op. Use `decode_%s` or `decode_image` instead.",
-        kFormatNames[format], kFunctions[format]);
+    return status_invalid(status,
+                          "Trying to decode %s format using DecodeBmp op. Use `decode_%s` or `decode_image` "
+                          "instead.",
+                          kFormatNames[format], kFunctions[format]);
   }
   return true;
 }
@@ -248,8 +258,8 @@ static bool shape_decode_gif(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define JPEG_ATTRS                                                                                       \
-  "channels: int = 0", "ratio: int = 1", "fancy_upscaling: bool = true",                                 \
+#define JPEG_ATTRS                                                       \
+  "channels: int = 0", "ratio: int = 1", "fancy_upscaling: bool = true", \
       "try_recover_truncated: bool = false", "acceptable_fraction: float = 1.0", "dct_method: string = ''"
 
 const OpRegistration kOpDecodeImage = {

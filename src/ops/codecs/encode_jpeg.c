@@ -50,8 +50,8 @@ static bool check_channels(const Tensor *image, Str format, Status *status) {
     return status_invalid(status, "image must have 1 or 3 channels, got %s", shape_text(&image->shape, text));
   }
   if (format.length > 0 && channels != wanted) {
-    return status_invalid(status, "format %.*s expects %lld channels, got %s", (int)format.length, format.data,
-                          (long long)wanted, shape_text(&image->shape, text));
+    return status_invalid(status, "format %.*s expects %lld channels, got %s", (int)format.length,
+                          format.data, (long long)wanted, shape_text(&image->shape, text));
   }
   return true;
 }
@@ -94,7 +94,8 @@ static bool extract_shape(KernelContext *context, Status *status) {
   ImageSize size;
   Tensor *out;
   if (!tensor_is_scalar(contents)) {
-    return status_invalid(status, "contents must be scalar, got shape %s", shape_text(&contents->shape, text));
+    return status_invalid(status, "contents must be scalar, got shape %s",
+                          shape_text(&contents->shape, text));
   }
   Str file = tstring_view(tensor_strings(contents));
   if (file.length > INT32_MAX)

@@ -53,14 +53,15 @@ static bool encode_png(KernelContext *context, Status *status) {
   Tensor *out;
   bool ok = false;
   TRY(check_image(image, &pixels, status));
-  int64_t dims[SHAPE_MAX_RANK], stride = pixels.height * pixels.width * pixels.channels * pixels.sample_bits / 8;
+  int64_t dims[SHAPE_MAX_RANK],
+      stride = pixels.height * pixels.width * pixels.channels * pixels.sample_bits / 8;
   int batch_rank = image->shape.rank - 3;
   for (int d = 0; d < batch_rank; d++) dims[d] = shape_dim(&image->shape, d);
   TRY(kernel_allocate_output_dims(context, 0, batch_rank, dims, &out, status));
   for (int64_t i = 0; i < tensor_num_elements(out); i++) {
     pixels.samples = (const uint8_t *)image->data + i * stride;
-    TRY_DONE(encode_one(&pixels, ((const EncodeState *)context->state)->compression, i, &tensor_strings(out)[i],
-                        &failed, status));
+    TRY_DONE(encode_one(&pixels, ((const EncodeState *)context->state)->compression, i,
+                        &tensor_strings(out)[i], &failed, status));
   }
   TRY_DONE(strbuf_ok(&failed, status));
   if (failed.length > 0) {

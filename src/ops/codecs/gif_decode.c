@@ -12,10 +12,10 @@ typedef struct GifPass {
   GifFileType *gif; /* gif->Image: the rectangle and the colors of the current frame */
   Str left;         /* of the file */
   GifPixelType *row;
-  int transparent; /* the color index that the current frame does not paint, or NO_TRANSPARENT_COLOR */
-  int error;       /* giflib's code for the damage that ended the frames */
-  bool failed;     /* the status is set */
-  ImageSize size;  /* of the image */
+  int transparent;  /* the color index that the current frame does not paint, or NO_TRANSPARENT_COLOR */
+  int error;        /* giflib's code for the damage that ended the frames */
+  bool failed;      /* the status is set */
+  ImageSize size;   /* of the image */
   uint8_t *samples; /* NULL in the first pass */
   int64_t frame;    /* that is painted */
 } GifPass;
@@ -129,7 +129,8 @@ static bool read_extension(GifPass *pass, bool *controlled) {
   if (DGifGetExtension(pass->gif, &kind, &bytes) != GIF_OK) return damaged(pass);
   if (bytes && kind == GRAPHICS_EXT_FUNC_CODE && !*controlled) {
     *controlled = true;
-    if (DGifExtensionToGCB(bytes[0], bytes + 1, &control) == GIF_OK) pass->transparent = control.TransparentColor;
+    if (DGifExtensionToGCB(bytes[0], bytes + 1, &control) == GIF_OK)
+      pass->transparent = control.TransparentColor;
   }
   while (bytes) {
     if (DGifGetExtensionNext(pass->gif, &bytes) != GIF_OK) return damaged(pass);

@@ -12,7 +12,8 @@ static uint8_t *samples_of(const ImageOutput *output) {
 bool image_output_begin(ImageOutput *output, const ImageSize *size, int sample_size, uint8_t **samples,
                         Status *status) {
   int64_t dims[] = {size->frames == 0 ? 1 : size->frames, size->height, size->width, size->channels};
-  bool has_frames = output->rule == FRAMES_ALWAYS || (output->rule == FRAMES_OF_ANIMATIONS && size->frames > 0);
+  bool has_frames =
+      output->rule == FRAMES_ALWAYS || (output->rule == FRAMES_OF_ANIMATIONS && size->frames > 0);
   if (output->rule == FRAMES_SINGLE && size->frames > 1) {
     return status_invalid(status,
                           "Got %lld frames, but animated gifs can only be decoded by tf.io.decode_gif or "

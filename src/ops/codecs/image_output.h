@@ -28,7 +28,8 @@ typedef struct ImageOutput {
   int sample_size;
 } ImageOutput;
 
-/* The size of an image. `frames` is 0 for a still image, which is different from an animation of one frame. */
+/* The size of an image. `frames` is 0 for a still image, which is different from an animation of one frame.
+ */
 typedef struct ImageSize {
   int64_t frames, height, width, channels;
 } ImageSize;

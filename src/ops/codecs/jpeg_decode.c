@@ -123,10 +123,11 @@ static bool decode(JpegReader *reader, Str file, const JpegSettings *settings, I
   const char *failure = "jpeg::Uncompress failed. Invalid JPEG data or crop window.";
   if (!read_header(reader, file, settings))
     return jpeg_call_failed(&reader->call, CODE_INVALID_ARGUMENT, failure, status);
-  ImageSize size = {.height = reader->window.height, .width = reader->window.width, .channels = reader->channels};
+  ImageSize size = {.height = reader->window.height,
+                    .width = reader->window.width,
+                    .channels = reader->channels};
   TRY(image_output_begin(output, &size, 1, &reader->samples, status));
-  if (!read_rows(reader))
-    return jpeg_call_failed(&reader->call, CODE_INVALID_ARGUMENT, failure, status);
+  if (!read_rows(reader)) return jpeg_call_failed(&reader->call, CODE_INVALID_ARGUMENT, failure, status);
   float least = settings->acceptable_fraction < 1 ? settings->acceptable_fraction : 1;
   if ((float)reader->rows / (float)size.height < least)
     return jpeg_call_failed(&reader->call, CODE_INVALID_ARGUMENT, failure, status);

@@ -73,8 +73,9 @@ static bool open_writer(JpegWriter *writer, int64_t height, int64_t width, int c
   j_compress_ptr codec = &writer->codec;
   if (setjmp(writer->call.on_error)) return false;
   jpeg_create_compress(codec);
-  writer->destination = (struct jpeg_destination_mgr){
-      .init_destination = start_block, .empty_output_buffer = flush_block, .term_destination = flush_last};
+  writer->destination = (struct jpeg_destination_mgr){.init_destination = start_block,
+                                                      .empty_output_buffer = flush_block,
+                                                      .term_destination = flush_last};
   codec->dest = &writer->destination;
   codec->client_data = writer;
   codec->image_width = (JDIMENSION)width;
@@ -88,7 +89,8 @@ bool jpeg_encode_file(const uint8_t *samples, int64_t height, int64_t width, int
                       const JpegOptions *options, StrBuf *out, Status *status) {
   const char *failure = "JPEG encoding failed";
   JpegWriter writer = {.out = out};
-  if (height <= 0 || width <= 0 || height >= kMaxPixels / width) return status_set(status, CODE_INTERNAL, "%s", failure);
+  if (height <= 0 || width <= 0 || height >= kMaxPixels / width)
+    return status_set(status, CODE_INTERNAL, "%s", failure);
   writer.codec.err = jpeg_call_begin(&writer.call);
   bool ok = open_writer(&writer, height, width, channels) && write_file(&writer, samples, options);
   jpeg_destroy_compress(&writer.codec);

@@ -12,7 +12,7 @@
 #include "ops/data/dataset.h"
 
 struct DataIterator {
-  Dataset *dataset; /* one reference */
+  Dataset *dataset;                          /* one reference */
   DataIterator *children, *sibling, **owner; /* a list; `owner` points to the pointer to this iterator */
   DataIterator *input;                       /* a child; NULL: none */
   FunctionCall *call;                        /* under way; NULL: none */

@@ -9,7 +9,7 @@ typedef struct RowsIterator {
   DataIterator iterator;
   Tensor *rows; /* `count` elements, and space for one more */
   int64_t count, capacity;
-  int width; /* components of an element */
+  int width;  /* components of an element */
   bool ended; /* the input has no more elements */
 } RowsIterator;
 

@@ -59,7 +59,7 @@ struct Dataset {
   const DatasetKind *kind;
   Arena *arena; /* for arrays that live as long as the dataset */
   int num_components;
-  const DataType *types;                /* of the components */
+  const DataType *types;                 /* of the components */
   const TensorShapeProto *const *shapes; /* of the components; NULL: unknown, as is a NULL element */
   int num_inputs;
   Dataset **inputs;

@@ -97,8 +97,7 @@ static bool anonymous_handle(KernelContext *context, Status *status) {
   if (!made) return false;
   bool ok = resource_handle_tensor(wanted.container, wanted.name, made, &handle, status) &&
             kernel_set_output(context, 0, &handle, NULL, status) &&
-            (context->num_outputs == 1 ||
-             kernel_allocate_output_dims(context, 1, 0, NULL, &deleter, status));
+            (context->num_outputs == 1 || kernel_allocate_output_dims(context, 1, 0, NULL, &deleter, status));
   tensor_clear(&handle);
   tensor_object_unref(&made->object);
   return ok;
@@ -134,8 +133,8 @@ static bool one_shot(KernelContext *context, Status *status) {
 static const IteratorOwner kSession = OWNER_SESSION, kHandle = OWNER_HANDLE;
 
 #define ITERATOR_TYPES "output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"
-#define ITERATOR_STATE                                                                             \
-  .is_stateful = true, .shape = shape_scalar_output, .gradient = NO_GRADIENT,                      \
+#define ITERATOR_STATE                                                        \
+  .is_stateful = true, .shape = shape_scalar_output, .gradient = NO_GRADIENT, \
   .state_size = sizeof(IteratorState), .construct = handle_construct, .destroy = handle_destroy
 
 const OpRegistration kOpIterator = {
@@ -231,8 +230,7 @@ static bool from_string(KernelContext *context, Status *status) {
   if (!tensor_is_scalar(text)) return status_invalid(status, "string_handle must be a scalar");
   Str whole = tstring_view(tensor_strings(text));
   const char *line = memchr(whole.data, '\n', whole.length);
-  if (!line)
-    return status_invalid(status, "Could not parse string_handle as a valid ResourceHandle");
+  if (!line) return status_invalid(status, "Could not parse string_handle as a valid ResourceHandle");
   Str container = {whole.data, (size_t)(line - whole.data)},
       name = {line + 1, whole.length - container.length - 1};
   TRY(resource_manager_find_or_make(context->resources, container, name, kIteratorType, refuse_to_make, &name,
@@ -248,12 +246,13 @@ static bool from_string(KernelContext *context, Status *status) {
   return ok;
 }
 
-#define FROM_STRING                                                                         \
-  .inputs = {"string_handle: string"}, .outputs = {"resource_handle: resource"},            \
-  .attrs = {"output_types: list(type) >= 0 = []", "output_shapes: list(shape) >= 0 = []"}, \
-  ITERATOR_STATE
+#define FROM_STRING                                                              \
+  .inputs = {"string_handle: string"}, .outputs = {"resource_handle: resource"}, \
+  .attrs = {"output_types: list(type) >= 0 = []", "output_shapes: list(shape) >= 0 = []"}, ITERATOR_STATE
 
-const OpRegistration kOpIteratorFromStringHandle = {
-    .name = "IteratorFromStringHandle", FROM_STRING, .kernels = {{DT_INVALID, from_string, &kHandle}}};
-const OpRegistration kOpIteratorFromStringHandleV2 = {
-    .name = "IteratorFromStringHandleV2", FROM_STRING, .kernels = {{DT_INVALID, from_string, &kHandle}}};
+const OpRegistration kOpIteratorFromStringHandle = {.name = "IteratorFromStringHandle",
+                                                    FROM_STRING,
+                                                    .kernels = {{DT_INVALID, from_string, &kHandle}}};
+const OpRegistration kOpIteratorFromStringHandleV2 = {.name = "IteratorFromStringHandleV2",
+                                                      FROM_STRING,
+                                                      .kernels = {{DT_INVALID, from_string, &kHandle}}};

@@ -50,7 +50,8 @@ static bool get_next_shape(InferenceContext *c, Status *status) {
 static bool require_dataset(const IteratorResource *resource, Status *status) {
   return resource->iterator ||
          status_set(status, CODE_FAILED_PRECONDITION,
-                    "GetNext() failed because the iterator has not been initialized. Ensure that you have run "
+                    "GetNext() failed because the iterator has not been initialized. Ensure that you have "
+                    "run "
                     "the initializer operation for this iterator before getting the next element.");
 }
 
@@ -75,15 +76,17 @@ static bool get_next(KernelContext *context, Status *status) {
          iterator_work(resource, take_element, context, status);
 }
 
-#define GET_NEXT                                                                       \
-  .inputs = {"iterator: resource"}, .outputs = {"components: output_types"},           \
-  .attrs = {"output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"},       \
-  .is_stateful = true, .shape = get_next_shape, .gradient = NO_GRADIENT
+#define GET_NEXT                                                                                      \
+  .inputs = {"iterator: resource"}, .outputs = {"components: output_types"},                          \
+  .attrs = {"output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"}, .is_stateful = true, \
+  .shape = get_next_shape, .gradient = NO_GRADIENT
 
-const OpRegistration kOpIteratorGetNext = {
-    .name = "IteratorGetNext", GET_NEXT, .kernels = {{DT_INVALID, get_next}}};
-const OpRegistration kOpIteratorGetNextSync = {
-    .name = "IteratorGetNextSync", GET_NEXT, .kernels = {{DT_INVALID, get_next}}};
+const OpRegistration kOpIteratorGetNext = {.name = "IteratorGetNext",
+                                           GET_NEXT,
+                                           .kernels = {{DT_INVALID, get_next}}};
+const OpRegistration kOpIteratorGetNextSync = {.name = "IteratorGetNextSync",
+                                               GET_NEXT,
+                                               .kernels = {{DT_INVALID, get_next}}};
 
 /* --- IteratorGetNextAsOptional --- */
 

@@ -31,8 +31,7 @@ static bool map_dataset(KernelContext *context, Status *status) {
 }
 
 static const DatasetAttrs kMapAttrs = {.types = "output_types", .functions = {"f"}};
-static const DatasetAttrs kParallelMapAttrs = {
-    .types = "output_types", .functions = {"f"}, .variant = &kMap};
+static const DatasetAttrs kParallelMapAttrs = {.types = "output_types", .functions = {"f"}, .variant = &kMap};
 
 #define MAP_INPUTS "input_dataset: variant", "other_arguments: Targuments"
 #define MAP_ATTRS "f: func", "Targuments: list(type) >= 0", DATASET_TYPES
@@ -85,7 +84,8 @@ static RunState filter_next(DataIterator *iterator, KernelContext *context, Tens
     RunState state = map_take(filter, context, end, status);
     if (state != RUN_DONE || *end) return state;
     /* The call consumes shares of the components. */
-    if (!iterator->call && !data_tensors_share(filter->args, filter->element, count, status)) return RUN_FAILED;
+    if (!iterator->call && !data_tensors_share(filter->args, filter->element, count, status))
+      return RUN_FAILED;
     state = data_call(iterator, context, &dataset->function, filter->args, count, &verdict, 1, status);
     if (state == RUN_WAITING) return state;
     filter->taken = false;

@@ -65,8 +65,7 @@ static bool set_handle(KernelContext *context, Resource *resource, Status *statu
   Tensor handle = {0}, *deleter;
   bool ok = resource_handle_tensor(str_of(""), str_of(context->node_name), resource, &handle, status) &&
             kernel_set_output(context, 0, &handle, NULL, status) &&
-            (context->num_outputs == 1 ||
-             kernel_allocate_output_dims(context, 1, 0, NULL, &deleter, status));
+            (context->num_outputs == 1 || kernel_allocate_output_dims(context, 1, 0, NULL, &deleter, status));
   tensor_clear(&handle);
   tensor_object_unref(&resource->object);
   return ok;

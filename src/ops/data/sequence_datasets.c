@@ -59,8 +59,9 @@ static int64_t repeat_cardinality(const Dataset *dataset) {
   return __builtin_mul_overflow(count, input, &product) ? INT64_MAX : product;
 }
 
-static const DatasetKind kRepeat = {
-    .iterator_size = sizeof(CountIterator), .next = repeat_next, .cardinality = repeat_cardinality};
+static const DatasetKind kRepeat = {.iterator_size = sizeof(CountIterator),
+                                    .next = repeat_next,
+                                    .cardinality = repeat_cardinality};
 static const DatasetAttrs kRepeatAttrs = {.types = "output_types", .variant = &kRepeat};
 
 /* --- TakeDataset --- */
@@ -121,12 +122,15 @@ static const DatasetAttrs kSkipAttrs = {.types = "output_types", .variant = &kSk
   .inputs = {"input_dataset: variant", "count: int64"}, .attrs = {DATASET_TYPES, DATASET_METADATA}, \
   DATASET_OUTPUT
 
-const OpRegistration kOpRepeatDataset = {
-    .name = "RepeatDataset", COUNT_DATASET, .kernels = {{DT_INVALID, count_dataset, &kRepeatAttrs}}};
-const OpRegistration kOpTakeDataset = {
-    .name = "TakeDataset", COUNT_DATASET, .kernels = {{DT_INVALID, count_dataset, &kTakeAttrs}}};
-const OpRegistration kOpSkipDataset = {
-    .name = "SkipDataset", COUNT_DATASET, .kernels = {{DT_INVALID, count_dataset, &kSkipAttrs}}};
+const OpRegistration kOpRepeatDataset = {.name = "RepeatDataset",
+                                         COUNT_DATASET,
+                                         .kernels = {{DT_INVALID, count_dataset, &kRepeatAttrs}}};
+const OpRegistration kOpTakeDataset = {.name = "TakeDataset",
+                                       COUNT_DATASET,
+                                       .kernels = {{DT_INVALID, count_dataset, &kTakeAttrs}}};
+const OpRegistration kOpSkipDataset = {.name = "SkipDataset",
+                                       COUNT_DATASET,
+                                       .kernels = {{DT_INVALID, count_dataset, &kSkipAttrs}}};
 
 /* --- ConcatenateDataset --- */
 
@@ -163,8 +167,8 @@ static bool check_equal_types(const Dataset *made, Status *status) {
   const Dataset *a = made->inputs[0], *b = made->inputs[1];
   bool equal = a->num_components == b->num_components;
   for (int i = 0; equal && i < a->num_components; i++) equal = a->types[i] == b->types[i];
-  return equal || status_invalid(status,
-                                 "input dataset and dataset to concatenate have different output_types");
+  return equal ||
+         status_invalid(status, "input dataset and dataset to concatenate have different output_types");
 }
 
 static bool concatenate_dataset(KernelContext *context, Status *status) {
@@ -206,8 +210,10 @@ static bool same_dataset(KernelContext *context, Status *status) {
 static bool prefetch_dataset(KernelContext *context, Status *status) {
   int64_t size;
   TRY(dataset_int(context, 1, "buffer_size", &size, status));
-  if (size < -1) return status_invalid(status, "buffer_size must be >= 0 or set buffer_size to be -1 for "
-                                               "auto-tuning");
+  if (size < -1)
+    return status_invalid(status,
+                          "buffer_size must be >= 0 or set buffer_size to be -1 for "
+                          "auto-tuning");
   return same_dataset(context, status);
 }
 

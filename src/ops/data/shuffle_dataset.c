@@ -226,8 +226,8 @@ static const DatasetAttrs kShuffleAttrs = {.types = "output_types", .variant = &
                           kRepeatAttrs = {.types = "output_types", .variant = &kRepeat},
                           kRepeatV2Attrs = {.types = "output_types", .variant = &kRepeatSecond};
 
-#define SHUFFLE_OUTPUT                                                                     \
-  .outputs = {"handle: variant"}, .shape = shape_scalar_output, .gradient = NO_GRADIENT,   \
+#define SHUFFLE_OUTPUT                                                                   \
+  .outputs = {"handle: variant"}, .shape = shape_scalar_output, .gradient = NO_GRADIENT, \
   .state_size = sizeof(ShuffleState), .construct = shuffle_construct
 #define SHUFFLE_INPUTS "input_dataset: variant", "buffer_size: int64"
 #define SEEDS "seed: int64", "seed2: int64"

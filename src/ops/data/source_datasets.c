@@ -25,8 +25,9 @@ static int64_t tensor_cardinality(const Dataset *dataset) {
   return 1;
 }
 
-static const DatasetKind kTensor = {
-    .iterator_size = sizeof(Counter), .next = tensor_next, .cardinality = tensor_cardinality};
+static const DatasetKind kTensor = {.iterator_size = sizeof(Counter),
+                                    .next = tensor_next,
+                                    .cardinality = tensor_cardinality};
 
 static bool tensor_dataset(KernelContext *context, Status *status) {
   Dataset *made = dataset_new(context, &kTensor, sizeof *made, status);
@@ -63,8 +64,9 @@ static RunState slice_next(DataIterator *iterator, KernelContext *context, Tenso
   return RUN_DONE;
 }
 
-static const DatasetKind kSlices = {
-    .iterator_size = sizeof(Counter), .next = slice_next, .cardinality = slice_cardinality};
+static const DatasetKind kSlices = {.iterator_size = sizeof(Counter),
+                                    .next = slice_next,
+                                    .cardinality = slice_cardinality};
 
 static bool check_rows(const KernelContext *context, Status *status) {
   for (int i = 0; i < context->num_inputs; i++) {
@@ -127,8 +129,9 @@ static RunState range_next(DataIterator *iterator, KernelContext *context, Tenso
   return RUN_DONE;
 }
 
-static const DatasetKind kRange = {
-    .iterator_size = sizeof(Counter), .next = range_next, .cardinality = range_cardinality};
+static const DatasetKind kRange = {.iterator_size = sizeof(Counter),
+                                   .next = range_next,
+                                   .cardinality = range_cardinality};
 
 /* The number of steps from start to stop, which may be 2^64 apart. */
 static int64_t range_count(int64_t start, int64_t stop, int64_t step) {

@@ -15,8 +15,8 @@ static bool cross_kernel(KernelContext *context, Status *status) {
   const Tensor *a = context->inputs[0], *b = context->inputs[1];
   char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
   if (!shape_equal(&a->shape, &b->shape)) {
-    return status_invalid(status, "Both inputs must be of same shape: %s vs. %s", shape_text(&a->shape, a_text),
-                          shape_text(&b->shape, b_text));
+    return status_invalid(status, "Both inputs must be of same shape: %s vs. %s",
+                          shape_text(&a->shape, a_text), shape_text(&b->shape, b_text));
   }
   int rank = a->shape.rank;
   if (rank < 1) return status_invalid(status, "Input must be at least 1D%s", shape_text(&a->shape, a_text));

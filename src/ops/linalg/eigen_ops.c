@@ -30,7 +30,8 @@ static bool eigen_outputs(KernelContext *context, MatrixBatch *batch, bool vecto
                  : matrix_batch_no_output(context, 1, status);
 }
 
-static const char kFailed[] = "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
+static const char kFailed[] =
+    "Self-adjoint eigen decomposition was not successful. The input might not be valid.";
 
 static bool self_adjoint_kernel(KernelContext *context, Status *status) {
   static const MatrixFunction kEigen = {self_adjoint_step_f64, self_adjoint_step_c128};
@@ -104,17 +105,17 @@ static bool joined_shape(InferenceContext *c, Status *status) {
 /* --- gradients --- */
 
 /* f:output:0: 1 / (e_j - e_i) off the diagonal, as x / (x^2 + 1e-20). */
-#define GAPS                                                                            \
-  "  tiny = Const[dtype=$T, value=1e-20]()\n"                                           \
-  "  last = Const[dtype=int32, value=-1]()\n"                                           \
-  "  second = Const[dtype=int32, value=-2]()\n"                                         \
-  "  along = ExpandDims[T=$T, Tdim=int32](eig:e:0, second:output:0)\n"                  \
-  "  down = ExpandDims[T=$T, Tdim=int32](eig:e:0, last:output:0)\n"                     \
-  "  gaps = Sub[T=$T](along:output:0, down:output:0)\n"                                 \
-  "  squares = Square[T=$T](gaps:z:0)\n"                                                \
-  "  sums = Add[T=$T](squares:y:0, tiny:output:0)\n"                                    \
-  "  reciprocals = RealDiv[T=$T](gaps:z:0, sums:z:0)\n"                                 \
-  "  zeros = ZerosLike[T=$T](eig:e:0)\n"                                                \
+#define GAPS                                                           \
+  "  tiny = Const[dtype=$T, value=1e-20]()\n"                          \
+  "  last = Const[dtype=int32, value=-1]()\n"                          \
+  "  second = Const[dtype=int32, value=-2]()\n"                        \
+  "  along = ExpandDims[T=$T, Tdim=int32](eig:e:0, second:output:0)\n" \
+  "  down = ExpandDims[T=$T, Tdim=int32](eig:e:0, last:output:0)\n"    \
+  "  gaps = Sub[T=$T](along:output:0, down:output:0)\n"                \
+  "  squares = Square[T=$T](gaps:z:0)\n"                               \
+  "  sums = Add[T=$T](squares:y:0, tiny:output:0)\n"                   \
+  "  reciprocals = RealDiv[T=$T](gaps:z:0, sums:z:0)\n"                \
+  "  zeros = ZerosLike[T=$T](eig:e:0)\n"                               \
   "  f = MatrixSetDiag[T=$T](reciprocals:z:0, zeros:y:0)\n"
 
 /* da = V (diag(de) + f V^H dV) V^H, folded onto the lower triangle, which is all that the op reads. */
@@ -198,7 +199,7 @@ static bool eig_gradient(const GradientRequest *request, StrBuf *text, Status *s
 
 /* --- ops --- */
 
-#define EIGEN(op)                                                                             \
+#define EIGEN(op)                                                                                 \
   .name = op, .inputs = {"input: T"}, .state_size = sizeof(EigState), .construct = eig_construct, \
   .shape = eigen_shape
 
@@ -219,12 +220,10 @@ const OpRegistration kOpBatchSelfAdjointEigV2 = {
     .kernels = {FLOAT_KERNELS(self_adjoint_kernel)},
 };
 
-#define JOINED(op)                                                                     \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = joined_shape, \
+#define JOINED(op)                                                                      \
+  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = joined_shape,  \
   .deprecated_version = 11, .deprecation_explanation = "Use SelfAdjointEigV2 instead.", \
-  .kernels = {                                                                         \
-      FLOAT_KERNELS(joined_kernel)                                                     \
-  }
+  .kernels = {FLOAT_KERNELS(joined_kernel)}
 
 const OpRegistration kOpSelfAdjointEig = {
     JOINED("SelfAdjointEig"),

@@ -75,10 +75,12 @@ static bool least_shape(InferenceContext *c, Status *status) {
 }
 
 /* The solution of (gram + l2 I) name = right. */
-#define REGULAR_SOLVE(name, gram, right)                                        \
-  GRADIENT_EYE(name "_eye", gram)                                               \
-  "  " name "_ridge = Mul[T=$T](" name "_eye:output:0, ridge:y:0)\n"            \
-  "  " name "_sum = Add[T=$T](" gram ", " name "_ridge:z:0)\n"                  \
+#define REGULAR_SOLVE(name, gram, right)       \
+  GRADIENT_EYE(name "_eye", gram)              \
+  "  " name "_ridge = Mul[T=$T](" name         \
+  "_eye:output:0, ridge:y:0)\n"                \
+  "  " name "_sum = Add[T=$T](" gram ", " name \
+  "_ridge:z:0)\n"                              \
   "  " name " = MatrixSolve[T=$T](" name "_sum:z:0, " right ")\n"
 
 /* For m >= n, y = (A^H A + l I)^-1 A^H B; with z = (A^H A + l I)^-1 dY
@@ -139,10 +141,9 @@ static bool least_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-#define LEAST(op)                                                                            \
-  .name = op, .inputs = {"matrix: T", "rhs: T", "l2_regularizer: double"},                   \
-  .outputs = {"output: T"}, .shape = least_shape, .state_size = sizeof(LeastState),          \
-  .construct = least_construct
+#define LEAST(op)                                                                                    \
+  .name = op, .inputs = {"matrix: T", "rhs: T", "l2_regularizer: double"}, .outputs = {"output: T"}, \
+  .shape = least_shape, .state_size = sizeof(LeastState), .construct = least_construct
 
 const OpRegistration kOpMatrixSolveLs = {
     LEAST("MatrixSolveLs"),

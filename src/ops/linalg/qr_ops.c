@@ -45,8 +45,9 @@ static bool qr_shape(InferenceContext *c, Status *status) {
   return shape_of_matrices(c, outer, full ? m : k, n, &c->outputs[1], status);
 }
 
-/* With k = min(m, n), A = [X Y] and R = [U V] are split after k columns, X = Q U, and Q and dQ after k columns
- * too. Columns of Q beyond k, which span the rest of the space, act on dQ through their products with it.
+/* With k = min(m, n), A = [X Y] and R = [U V] are split after k columns, X = Q U, and Q and dQ after k
+ * columns too. Columns of Q beyond k, which span the rest of the space, act on dQ through their products with
+ * it.
  *
  *   dX = Q (dU + L U^-H) + (dQ' - Q Q^H dQ') U^-H,   dY = Q dV,   dQ' = dQ + Y dV^H - Q2 dQ2^H Q
  *
@@ -104,8 +105,8 @@ static bool qr_gradient(const GradientRequest *request, StrBuf *text, Status *st
                 "  qdu = BatchMatMulV2[T=$T](q1:output:0, du:output:0)\n"
                 "  dx = Add[T=$T](qdu:output:0, solved:output:0)\n"
                 "  dy = BatchMatMulV2[T=$T](q1:output:0, dv:output:0)\n"
-                "  last = Const[dtype=int32, value=-1]()\n" GRADIENT_JOIN_COLUMNS("da", "dx:z:0", "dy:output:0")
-                "  return da = da:output:0\n}\n",
+                "  last = Const[dtype=int32, value=-1]()\n" GRADIENT_JOIN_COLUMNS(
+                    "da", "dx:z:0", "dy:output:0") "  return da = da:output:0\n}\n",
                 middle);
   return strbuf_ok(text, status);
 }

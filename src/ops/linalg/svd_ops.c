@@ -68,25 +68,37 @@ static const char kValuesGradient[] =
     "}\n";
 
 /* Columns beyond k act on the gradient of the first k through their products. */
-#define FOLD_REST(x)                                                                                         \
-  GRADIENT_RIGHT_COLUMNS(x "2", "svd:" x ":0", "k") GRADIENT_RIGHT_COLUMNS("d" x "2", "d" x, "k")            \
-  "  " x "_products = BatchMatMulV2[T=$T, adj_x=true](d" x "2:output:0, " x "1:output:0)\n"                  \
-  "  " x "_turned = BatchMatMulV2[T=$T](" x "2:output:0, " x "_products:output:0)\n"                         \
-  "  g" x " = Sub[T=$T](d" x "1:output:0, " x "_turned:output:0)\n"
+#define FOLD_REST(x)                                                                                       \
+  GRADIENT_RIGHT_COLUMNS(x "2", "svd:" x ":0", "k")                                                        \
+  GRADIENT_RIGHT_COLUMNS("d" x "2", "d" x, "k") "  " x "_products = BatchMatMulV2[T=$T, adj_x=true](d" x   \
+                                                "2:output:0, " x                                           \
+                                                "1:output:0)\n"                                            \
+                                                "  " x "_turned = BatchMatMulV2[T=$T](" x "2:output:0, " x \
+                                                "_products:output:0)\n"                                    \
+                                                "  g" x " = Sub[T=$T](d" x "1:output:0, " x                \
+                                                "_turned:output:0)\n"
 
 /* f * (x^H gx) and the part of gx outside of the space of x, divided by the singular values. */
-#define SIDE(x)                                                                                              \
-  "  p" x " = BatchMatMulV2[T=$T, adj_x=true](" x "1:output:0, g" x ":z:0)\n"                                \
-  "  f" x " = Mul[T=$T](f:output:0, p" x ":output:0)\n" GRADIENT_ADJOINT("h" x, "f" x ":z:0", "eye")         \
-  "  sym" x " = Add[T=$T](f" x ":z:0, h" x ":output:0)\n"                                                    \
-  "  within" x " = BatchMatMulV2[T=$T](" x "1:output:0, p" x ":output:0)\n"                                  \
-  "  outside" x " = Sub[T=$T](g" x ":z:0, within" x ":output:0)\n"                                           \
-  "  scaled" x " = BatchMatMulV2[T=$T](outside" x ":z:0, inverse:output:0)\n"
+#define SIDE(x)                                                                                     \
+  "  p" x " = BatchMatMulV2[T=$T, adj_x=true](" x "1:output:0, g" x                                 \
+  ":z:0)\n"                                                                                         \
+  "  f" x " = Mul[T=$T](f:output:0, p" x                                                            \
+  ":output:0)\n" GRADIENT_ADJOINT("h" x, "f" x ":z:0",                                              \
+                                  "eye") "  sym" x " = Add[T=$T](f" x ":z:0, h" x                   \
+                                         ":output:0)\n"                                             \
+                                         "  within" x " = BatchMatMulV2[T=$T](" x "1:output:0, p" x \
+                                         ":output:0)\n"                                             \
+                                         "  outside" x " = Sub[T=$T](g" x ":z:0, within" x          \
+                                         ":output:0)\n"                                             \
+                                         "  scaled" x " = BatchMatMulV2[T=$T](outside" x            \
+                                         ":z:0, inverse:output:0)\n"
 
 /* x / (x^2 + 1e-20): the reciprocal, but 0 for 0. */
-#define SAFE_RECIPROCAL(name, x)                                                                             \
-  "  " name "_2 = Square[T=$T](" x ")\n"                                                                     \
-  "  " name "_sum = Add[T=$T](" name "_2:y:0, tiny:output:0)\n"                                              \
+#define SAFE_RECIPROCAL(name, x)     \
+  "  " name "_2 = Square[T=$T](" x   \
+  ")\n"                              \
+  "  " name "_sum = Add[T=$T](" name \
+  "_2:y:0, tiny:output:0)\n"         \
   "  " name " = RealDiv[T=$T](" x ", " name "_sum:z:0)\n"
 
 /* With f_ij = 1 / (s_j^2 - s_i^2) off the diagonal,
@@ -107,9 +119,9 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
   strbuf_printf(text,
                 "SvdGradient[T:type](a:T, ds:T, du:T, dv:T) -> (da:T) {\n"
                 "  svd = Svd[T=$T, full_matrices=%s](a)\n" GRADIENT_SIZES("a")
-                GRADIENT_LEFT_COLUMNS("u1", "svd:u:0", "k") GRADIENT_LEFT_COLUMNS("v1", "svd:v:0", "k")
-                GRADIENT_LEFT_COLUMNS("du1", "du", "k") GRADIENT_LEFT_COLUMNS("dv1", "dv", "k")
-                FOLD_REST("u") FOLD_REST("v"),
+                    GRADIENT_LEFT_COLUMNS("u1", "svd:u:0", "k") GRADIENT_LEFT_COLUMNS("v1", "svd:v:0", "k")
+                        GRADIENT_LEFT_COLUMNS("du1", "du", "k") GRADIENT_LEFT_COLUMNS("dv1", "dv", "k")
+                            FOLD_REST("u") FOLD_REST("v"),
                 full ? "true" : "false");
   strbuf_append(text,
                 "  tiny = Const[dtype=$T, value=1e-20]()\n"
@@ -150,12 +162,10 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
   return strbuf_ok(text, status);
 }
 
-#define SVD(op)                                                                            \
-  .name = op, .inputs = {"input: T"}, .outputs = {"s: T", "u: T", "v: T"},                 \
-  .shape = svd_shape, .state_size = sizeof(SvdState), .construct = svd_construct,          \
-  .kernels = {                                                                             \
-      FLOAT_KERNELS(svd_kernel), COMPLEX_KERNELS(svd_kernel)                               \
-  }
+#define SVD(op)                                                                                \
+  .name = op, .inputs = {"input: T"}, .outputs = {"s: T", "u: T", "v: T"}, .shape = svd_shape, \
+  .state_size = sizeof(SvdState), .construct = svd_construct,                                  \
+  .kernels = {FLOAT_KERNELS(svd_kernel), COMPLEX_KERNELS(svd_kernel)}
 #define SVD_ATTRS "compute_uv: bool = true", "full_matrices: bool = false"
 
 const OpRegistration kOpSvd = {

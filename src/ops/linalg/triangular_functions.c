@@ -10,8 +10,10 @@
 
 /* --- eigenvectors --- */
 
-/* x = the eigenvector of T for its k-th eigenvalue; a denominator that vanishes is replaced by a small one. */
-static void solve_vector(int64_t n, const double _Complex *t, int64_t k, double smallest, double _Complex *x) {
+/* x = the eigenvector of T for its k-th eigenvalue; a denominator that vanishes is replaced by a small one.
+ */
+static void solve_vector(int64_t n, const double _Complex *t, int64_t k, double smallest,
+                         double _Complex *x) {
   x[k] = 1;
   for (int64_t i = k - 1; i >= 0; i--) {
     double _Complex sum = 0, gap = t[i * n + i] - t[k * n + k];
@@ -102,8 +104,8 @@ static void add_fraction(int64_t n, const double _Complex *x, double node, doubl
   }
 }
 
-/* log(I + X) = the integral over s from 0 to 1 of X (I + s X)^-1, with 8 nodes of Gauss and Legendre: exact to
- * double precision for |X| < 0.25. */
+/* log(I + X) = the integral over s from 0 to 1 of X (I + s X)^-1, with 8 nodes of Gauss and Legendre: exact
+ * to double precision for |X| < 0.25. */
 static void log_near_one(int64_t n, const double _Complex *x, double _Complex *y, double _Complex *column) {
   static const double kNodes[4] = {0.18343464249564981, 0.52553240991632899, 0.79666647741362674,
                                    0.96028985649753623};
@@ -150,8 +152,7 @@ void triangular_restore(int64_t n, const double _Complex *t, const double _Compl
   for (int64_t i = 0; i < n; i++) {
     for (int64_t j = 0; j < n; j++) {
       double _Complex sum = 0;
-      for (int64_t k = 0; k < n; k++)
-        sum += field_times_c128(work[i * n + k], field_conj_c128(z[j * n + k]));
+      for (int64_t k = 0; k < n; k++) sum += field_times_c128(work[i * n + k], field_conj_c128(z[j * n + k]));
       out[i * n + j] = sum;
     }
   }

@@ -56,11 +56,10 @@ static bool solve_kernel(KernelContext *context, Status *status) {
   }
   TRY(matrix_batch_output(context, &batch, 0, 2, m, n, status));
   return matrix_batch_run(context, &batch, &kSolve, state, 12 * (double)m * (double)(n + 1),
-                          m == 1 ? "The matrix is not invertible: it is a scalar with value zero."
-                          : state->pivots
-                              ? "The matrix is not invertible."
-                              : "The matrix is either not invertible, or requires pivoting. "
-                                "Try setting partial_pivoting = True.",
+                          m == 1          ? "The matrix is not invertible: it is a scalar with value zero."
+                          : state->pivots ? "The matrix is not invertible."
+                                          : "The matrix is either not invertible, or requires pivoting. "
+                                            "Try setting partial_pivoting = True.",
                           status);
 }
 
@@ -84,54 +83,63 @@ static bool rhs_shape(InferenceContext *c, Status *status) {
 
 /* --- gradients --- */
 
-#define SLICES                                                 \
-  "  from0 = Const[dtype=int32, value=[0, 0, 0]]()\n"          \
-  "  from1 = Const[dtype=int32, value=[0, 1, 0]]()\n"          \
-  "  from2 = Const[dtype=int32, value=[0, 2, 0]]()\n"          \
-  "  but1 = Const[dtype=int32, value=[0, -1, 0]]()\n"          \
-  "  left0 = Const[dtype=int32, value=[0, 0]]()\n"             \
-  "  left1 = Const[dtype=int32, value=[0, 1]]()\n"             \
-  "  right1 = Const[dtype=int32, value=[0, -1]]()\n"           \
-  "  step2 = Const[dtype=int32, value=[1, 1]]()\n"             \
-  "  step3 = Const[dtype=int32, value=[1, 1, 1]]()\n"          \
-  "  last = Const[dtype=int32, value=-1]()\n"                  \
+#define SLICES                                        \
+  "  from0 = Const[dtype=int32, value=[0, 0, 0]]()\n" \
+  "  from1 = Const[dtype=int32, value=[0, 1, 0]]()\n" \
+  "  from2 = Const[dtype=int32, value=[0, 2, 0]]()\n" \
+  "  but1 = Const[dtype=int32, value=[0, -1, 0]]()\n" \
+  "  left0 = Const[dtype=int32, value=[0, 0]]()\n"    \
+  "  left1 = Const[dtype=int32, value=[0, 1]]()\n"    \
+  "  right1 = Const[dtype=int32, value=[0, -1]]()\n"  \
+  "  step2 = Const[dtype=int32, value=[1, 1]]()\n"    \
+  "  step3 = Const[dtype=int32, value=[1, 1, 1]]()\n" \
+  "  last = Const[dtype=int32, value=-1]()\n"         \
   "  second = Const[dtype=int32, value=-2]()\n"
 
 /* name:output:0 is value[..., begin:end, :]. */
-#define ROWS(name, value, begin, end)                                                                 \
-  "  " name " = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, begin_mask=4, end_mask=4](" value    \
+#define ROWS(name, value, begin, end)                                                              \
+  "  " name " = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, begin_mask=4, end_mask=4](" value \
   ", " begin ":output:0, " end ":output:0, step3:output:0)\n"
 /* The same with end = the number of rows. */
-#define ROWS_FROM(name, value, begin)                                                                 \
-  "  " name " = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, begin_mask=4, end_mask=6](" value    \
+#define ROWS_FROM(name, value, begin)                                                              \
+  "  " name " = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, begin_mask=4, end_mask=6](" value \
   ", " begin ":output:0, from0:output:0, step3:output:0)\n"
 
 /* Rows, or elements of the last axis, moved up or down by one, with a zero in the free place. */
-#define ROWS_UP(name, value)                                                                          \
-  ROWS_FROM(name "_rest", value, "from1")                                                             \
-  "  " name "_zeros = ZerosLike[T=$T](" value ")\n" ROWS(name "_free", name "_zeros:y:0", "from0", "from1") \
-  "  " name " = ConcatV2[N=2, T=$T](" name "_rest:output:0, " name "_free:output:0, second:output:0)\n"
-#define ROWS_DOWN(name, value)                                                                        \
-  ROWS(name "_rest", value, "from0", "but1")                                                          \
-  "  " name "_zeros = ZerosLike[T=$T](" value ")\n" ROWS(name "_free", name "_zeros:y:0", "from0", "from1") \
-  "  " name " = ConcatV2[N=2, T=$T](" name "_free:output:0, " name "_rest:output:0, second:output:0)\n"
-#define FIRST_ELEMENT(name, value)                                                                    \
-  "  " name "_zeros = ZerosLike[T=$T](" value ")\n"                                                   \
-  "  " name "_free = StridedSlice[T=$T, Index=int32, ellipsis_mask=1](" name                          \
+#define ROWS_UP(name, value)                                                                             \
+  ROWS_FROM(name "_rest", value, "from1")                                                                \
+  "  " name "_zeros = ZerosLike[T=$T](" value                                                            \
+  ")\n" ROWS(name "_free", name "_zeros:y:0", "from0", "from1") "  " name " = ConcatV2[N=2, T=$T](" name \
+                                                                "_rest:output:0, " name                  \
+                                                                "_free:output:0, second:output:0)\n"
+#define ROWS_DOWN(name, value)                                                                           \
+  ROWS(name "_rest", value, "from0", "but1")                                                             \
+  "  " name "_zeros = ZerosLike[T=$T](" value                                                            \
+  ")\n" ROWS(name "_free", name "_zeros:y:0", "from0", "from1") "  " name " = ConcatV2[N=2, T=$T](" name \
+                                                                "_free:output:0, " name                  \
+                                                                "_rest:output:0, second:output:0)\n"
+#define FIRST_ELEMENT(name, value)                                           \
+  "  " name "_zeros = ZerosLike[T=$T](" value                                \
+  ")\n"                                                                      \
+  "  " name "_free = StridedSlice[T=$T, Index=int32, ellipsis_mask=1](" name \
   "_zeros:y:0, left0:output:0, left1:output:0, step2:output:0)\n"
-#define ELEMENTS_UP(name, value)                                                                      \
-  "  " name "_rest = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, end_mask=2](" value             \
-  ", left1:output:0, left0:output:0, step2:output:0)\n" FIRST_ELEMENT(name, value)                    \
-  "  " name " = ConcatV2[N=2, T=$T](" name "_rest:output:0, " name "_free:output:0, last:output:0)\n"
-#define ELEMENTS_DOWN(name, value)                                                                    \
-  "  " name "_rest = StridedSlice[T=$T, Index=int32, ellipsis_mask=1](" value                         \
-  ", left0:output:0, right1:output:0, step2:output:0)\n" FIRST_ELEMENT(name, value)                   \
-  "  " name " = ConcatV2[N=2, T=$T](" name "_free:output:0, " name "_rest:output:0, last:output:0)\n"
+#define ELEMENTS_UP(name, value)                                                          \
+  "  " name "_rest = StridedSlice[T=$T, Index=int32, ellipsis_mask=1, end_mask=2](" value \
+  ", left1:output:0, left0:output:0, step2:output:0)\n" FIRST_ELEMENT(                    \
+      name, value) "  " name " = ConcatV2[N=2, T=$T](" name "_rest:output:0, " name       \
+                   "_free:output:0, last:output:0)\n"
+#define ELEMENTS_DOWN(name, value)                                                  \
+  "  " name "_rest = StridedSlice[T=$T, Index=int32, ellipsis_mask=1](" value       \
+  ", left0:output:0, right1:output:0, step2:output:0)\n" FIRST_ELEMENT(             \
+      name, value) "  " name " = ConcatV2[N=2, T=$T](" name "_free:output:0, " name \
+                   "_rest:output:0, last:output:0)\n"
 
 /* name:output:0: the sums over columns of g * other, as a matrix with one row. */
-#define ROW_SUMS(name, g, other)                                                                      \
-  "  " name "_products = Mul[T=$T](" g ", " other ")\n"                                               \
-  "  " name "_sums = Sum[T=$T, Tidx=int32](" name "_products:z:0, last:output:0)\n"                   \
+#define ROW_SUMS(name, g, other)                  \
+  "  " name "_products = Mul[T=$T](" g ", " other \
+  ")\n"                                           \
+  "  " name "_sums = Sum[T=$T, Tidx=int32](" name \
+  "_products:z:0, last:output:0)\n"               \
   "  " name " = ExpandDims[T=$T, Tdim=int32](" name "_sums:output:0, second:output:0)\n"
 
 /* Conj is for complex numbers alone. */
@@ -148,7 +156,8 @@ static bool product_gradient(const GradientRequest *request, StrBuf *text, Statu
   TRY(node_attr_type(request->node, "T", &type, status));
   bool is_complex = dtype_is_complex(type);
   strbuf_append(text,
-                "TridiagonalMatMulGradient[T:type](above:T, main:T, below:T, rhs:T, dy:T) -> (dabove:T, dmain:T, "
+                "TridiagonalMatMulGradient[T:type](above:T, main:T, below:T, rhs:T, dy:T) -> (dabove:T, "
+                "dmain:T, "
                 "dbelow:T, drhs:T) {\n" SLICES);
   const char *above = conjugate("above", "above_c", "above_c:output:0", is_complex, text);
   const char *middle = conjugate("main", "main_c", "main_c:output:0", is_complex, text);
@@ -157,8 +166,8 @@ static bool product_gradient(const GradientRequest *request, StrBuf *text, Statu
   strbuf_printf(text, ELEMENTS_UP("new_above", "%s"), below, below);
   strbuf_printf(text, ELEMENTS_DOWN("new_below", "%s"), above, above);
   strbuf_printf(text,
-                "  drhs = TridiagonalMatMul[T=$T](new_above:output:0, %s, new_below:output:0, dy)\n"
-                ROWS_UP("up", "%s"),
+                "  drhs = TridiagonalMatMul[T=$T](new_above:output:0, %s, new_below:output:0, dy)\n" ROWS_UP(
+                    "up", "%s"),
                 middle, rhs, rhs);
   strbuf_printf(text, ROWS_DOWN("down", "%s") ROW_SUMS("dmain", "dy", "%s"), rhs, rhs, rhs);
   strbuf_append(text,

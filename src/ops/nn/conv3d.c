@@ -16,9 +16,9 @@ typedef struct VolumeConvState {
 static bool only_spatial(const int64_t values[VOLUME_RANK], bool channels_first, const char *noun,
                          Status *status) {
   return (values[0] == 1 && values[channels_first ? 1 : 4] == 1) ||
-         status_invalid(
-             status, "Current implementation does not yet support %s in the batch and depth dimensions.",
-             noun);
+         status_invalid(status,
+                        "Current implementation does not yet support %s in the batch and depth dimensions.",
+                        noun);
 }
 
 static bool construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -33,8 +33,7 @@ static bool construct(const KernelConstruction *construction, void *memory, Stat
   TRY(only_spatial(state->dilations, first, "dilation rates", status));
   for (int k = 0; k < VOLUME_AXES; k++) {
     int64_t dilation = state->dilations[(first ? 2 : 1) + k];
-    if (dilation < 1)
-      return status_invalid(status, "Dilation rate must be >= 1, but got %" PRId64, dilation);
+    if (dilation < 1) return status_invalid(status, "Dilation rate must be >= 1, but got %" PRId64, dilation);
   }
   return true;
 }
@@ -173,8 +172,7 @@ static bool place_grad(const VolumeConvState *state, const char *name, const int
 
 static bool channels_last(const KernelContext *context, const char *name, Status *status) {
   const VolumeConvState *state = context->state;
-  return !state->attrs.channels_first ||
-         status_invalid(status, "%sV2 only supports NDHWC on the CPU.", name);
+  return !state->attrs.channels_first || status_invalid(status, "%sV2 only supports NDHWC on the CPU.", name);
 }
 
 static bool backprop_input(KernelContext *context, bool by_value, Status *status) {
@@ -207,8 +205,7 @@ static bool backprop_filter(KernelContext *context, bool by_value, Status *statu
   if (by_value && sizes->shape.rank != 1) {
     return status_invalid(status, "filter_sizes shape must be rank 1 but is rank %d", sizes->shape.rank);
   }
-  if (input->shape.rank != VOLUME_RANK)
-    return status_invalid(status, "input tensor must have 5 dimensions");
+  if (input->shape.rank != VOLUME_RANK) return status_invalid(status, "input tensor must have 5 dimensions");
   TRY(read_sizes(sizes, by_value, "filter_sizes", dims, status));
   TRY(place_grad(context->state, kName, shape_dims(&input->shape), dims, grad, &conv, status));
   TRY(kernel_allocate_output_dims(context, 0, VOLUME_RANK, dims, &out, status));
@@ -286,17 +283,18 @@ const OpRegistration kOpConv3DBackpropInputV2 = {
     .attrs = {TYPES_V2, "strides: list(int) >= 5", "padding: {'SAME', 'VALID'}", FORMAT, DILATIONS,
               "Tshape: {int32, int64} = DT_INT32"},
     .shape = shape_of_input_sizes,
-    .gradient = "Conv3DBackpropInputV2Gradient[T:type, strides:list(int), padding:string, "
-                "data_format:string, dilations:list(int), Tshape:type]"
-                "(sizes:Tshape, filter:T, out_backprop:T, dx:T) -> (dsizes:Tshape, dfilter:T, dout:T) {\n"
-                "  dsizes = ZerosLike[T=$Tshape](sizes)\n"
-                "  filter_shape = Shape[T=$T, out_type=int32](filter)\n"
-                "  dfilter = Conv3DBackpropFilterV2" PASSED
-                "(dx, filter_shape:output:0, out_backprop)\n"
-                "  dout = Conv3D" PASSED
-                "(dx, filter)\n"
-                "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
-                "}\n",
+    .gradient =
+        "Conv3DBackpropInputV2Gradient[T:type, strides:list(int), padding:string, "
+        "data_format:string, dilations:list(int), Tshape:type]"
+        "(sizes:Tshape, filter:T, out_backprop:T, dx:T) -> (dsizes:Tshape, dfilter:T, dout:T) {\n"
+        "  dsizes = ZerosLike[T=$Tshape](sizes)\n"
+        "  filter_shape = Shape[T=$T, out_type=int32](filter)\n"
+        "  dfilter = Conv3DBackpropFilterV2" PASSED
+        "(dx, filter_shape:output:0, out_backprop)\n"
+        "  dout = Conv3D" PASSED
+        "(dx, filter)\n"
+        "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
+        "}\n",
     .state_size = sizeof(VolumeConvState),
     .construct = construct,
     .kernels = {FLOAT_AND_HALF_KERNELS(conv3d_backprop_input_v2)},

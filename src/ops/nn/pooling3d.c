@@ -91,11 +91,11 @@ static VolumeWindow window_at(const VolumePool *p, int64_t plane, int64_t row, i
 }
 
 /* Walks over the pixels of a window: `pixel` is the position in the volume. */
-#define EACH_PIXEL(p, w, pixel)                                                                        \
-  for (int64_t plane_ = (w)->begin[0]; plane_ < (w)->end[0]; plane_++)                                 \
-    for (int64_t row_ = (w)->begin[1]; row_ < (w)->end[1]; row_++)                                     \
-      for (int64_t line_ = (plane_ * (p)->axis[1].size + row_) * (p)->axis[2].size,                    \
-                   pixel = line_ + (w)->begin[2];                                                      \
+#define EACH_PIXEL(p, w, pixel)                                                     \
+  for (int64_t plane_ = (w)->begin[0]; plane_ < (w)->end[0]; plane_++)              \
+    for (int64_t row_ = (w)->begin[1]; row_ < (w)->end[1]; row_++)                  \
+      for (int64_t line_ = (plane_ * (p)->axis[1].size + row_) * (p)->axis[2].size, \
+                   pixel = line_ + (w)->begin[2];                                   \
            pixel < line_ + (w)->end[2]; pixel++)
 
 static int64_t pixels_of(const VolumePool *p) { return p->axis[0].size * p->axis[1].size * p->axis[2].size; }
@@ -305,17 +305,18 @@ const OpRegistration kOpMaxPool3DGrad = {
     .outputs = {"output: T"},
     .attrs = {WINDOW, "T: {half, bfloat16, float} = DT_FLOAT", "TInput: {half, bfloat16, float} = DT_FLOAT"},
     .shape = shape_max_grad,
-    .gradient = "MaxPool3DGradGradient[T:type, TInput:type, ksize:list(int), strides:list(int), "
-                "padding:string, data_format:string]"
-                "(input:TInput, output:TInput, grad:T, d:T) -> (dinput:TInput, doutput:TInput, dgrad:T) {\n"
-                "  dinput = ZerosLike[T=$TInput](input)\n"
-                "  doutput = ZerosLike[T=$TInput](output)\n"
-                "  as_input = Cast[SrcT=$TInput, DstT=$T, Truncate=false](input)\n"
-                "  as_output = Cast[SrcT=$TInput, DstT=$T, Truncate=false](output)\n"
-                "  dgrad = MaxPool3DGradGrad" PASSED
-                "(as_input:y:0, as_output:y:0, d)\n"
-                "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
-                "}\n",
+    .gradient =
+        "MaxPool3DGradGradient[T:type, TInput:type, ksize:list(int), strides:list(int), "
+        "padding:string, data_format:string]"
+        "(input:TInput, output:TInput, grad:T, d:T) -> (dinput:TInput, doutput:TInput, dgrad:T) {\n"
+        "  dinput = ZerosLike[T=$TInput](input)\n"
+        "  doutput = ZerosLike[T=$TInput](output)\n"
+        "  as_input = Cast[SrcT=$TInput, DstT=$T, Truncate=false](input)\n"
+        "  as_output = Cast[SrcT=$TInput, DstT=$T, Truncate=false](output)\n"
+        "  dgrad = MaxPool3DGradGrad" PASSED
+        "(as_input:y:0, as_output:y:0, d)\n"
+        "  return dinput = dinput:y:0, doutput = doutput:y:0, dgrad = dgrad:output:0\n"
+        "}\n",
     .state_size = sizeof(VolumePoolState),
     .construct = max_grad_construct,
     .kernels = {{DT_FLOAT, max_pool3d_grad}, HALF_KERNELS(max_pool3d_grad)},

@@ -92,8 +92,7 @@ static bool csv_shape(InferenceContext *c, Status *status) {
     TRY(shape_with_rank_at_most(c, shape_input(c, i), 1, &fallback, status));
     if (shape_rank_known(fallback) && shape_rank(fallback) == 1 &&
         dim_value(shape_dim_of(c, fallback, 0)) > 1)
-      return status_invalid(status,
-                            "Shape of a default must be a length-0 or length-1 vector, or a scalar.");
+      return status_invalid(status, "Shape of a default must be a length-0 or length-1 vector, or a scalar.");
   }
   for (int i = 0; i < c->num_outputs; i++) shape_set_output(c, i, shape_input(c, 0));
   return true;

@@ -11,8 +11,8 @@ enum { MOST_FILE_BYTES = INT32_MAX };
 
 static bool check_scalar(const Tensor *tensor, const char *what, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
-  return tensor_is_scalar(tensor) || status_invalid(status, "%s tensor must be scalar, but had shape: %s", what,
-                                                    shape_text(&tensor->shape, text));
+  return tensor_is_scalar(tensor) || status_invalid(status, "%s tensor must be scalar, but had shape: %s",
+                                                    what, shape_text(&tensor->shape, text));
 }
 
 static bool read_file(KernelContext *context, Status *status) {
@@ -61,8 +61,7 @@ typedef struct FoundPaths {
 static bool add_path(void *arg, const char *path, Status *status) {
   FoundPaths *found = arg;
   char *copy = mem_strdup(path, strlen(path));
-  if (!copy ||
-      !mem_grow((void **)&found->paths, &found->capacity, found->count + 1, sizeof *found->paths)) {
+  if (!copy || !mem_grow((void **)&found->paths, &found->capacity, found->count + 1, sizeof *found->paths)) {
     mem_free(copy);
     return status_oom(status, "the names of files");
   }

@@ -12,7 +12,7 @@
 typedef struct WindowState {
   int32_t window, stride;
   bool squared;
-  FftPlan *plan;  /* of the next power of two */
+  FftPlan *plan;   /* of the next power of two */
   double *weights; /* of the window */
 } WindowState;
 
@@ -27,8 +27,7 @@ static bool spectrogram_construct(const KernelConstruction *construction, void *
   TRY(node_attr_int32(construction->node, "window_size", &state->window, status));
   TRY(node_attr_int32(construction->node, "stride", &state->stride, status));
   TRY(node_attr_bool(construction->node, "magnitude_squared", &state->squared, status));
-  if (state->window <= 1)
-    return status_invalid(status, "window_size must be > 1, got %d", state->window);
+  if (state->window <= 1) return status_invalid(status, "window_size must be > 1, got %d", state->window);
   if (state->stride <= 0) return status_invalid(status, "stride must be > 0, got %d", state->stride);
   state->plan = fft_plan_new(power_of_two(state->window), true, false, status);
   if (!state->plan) return false;
@@ -71,8 +70,8 @@ static bool spectrogram(KernelContext *context, Status *status) {
   int64_t n = fft_plan_length(state->plan), bins = 1 + n / 2;
   int64_t rows = samples < state->window ? 0 : 1 + (samples - state->window) / state->stride;
   TRY(kernel_allocate_output_dims(context, 0, 3, (int64_t[]){channels, rows, bins}, &out, status));
-  Buffer *buffer = kernel_scratch(
-      context, (2 * n + fft_plan_work(state->plan, 1)) * (int64_t)sizeof(double), status);
+  Buffer *buffer =
+      kernel_scratch(context, (2 * n + fft_plan_work(state->plan, 1)) * (int64_t)sizeof(double), status);
   if (!buffer) return false;
   double *re = buffer->data;
   float *to = tensor_f32(out);
@@ -210,7 +209,8 @@ static bool check_spectrogram(const KernelContext *context, Status *status) {
   if (s->channels >= 1 && tensor_i32(rate)[0] > 0 && bins >= 2 && s->lower >= 0 && s->upper > s->lower &&
       s->coefficients >= 1 && s->coefficients <= s->channels)
     return true;
-  return status_invalid(status, "Mfcc initialization failed for channel count %lld, sample rate %d and "
+  return status_invalid(status,
+                        "Mfcc initialization failed for channel count %lld, sample rate %d and "
                         "filterbank_channel_count %d",
                         (long long)bins, tensor_i32(rate)[0], s->channels);
 }

@@ -79,10 +79,10 @@ static bool check_rates(const WavFormat *format, uint32_t per_second, uint32_t b
   }
   wanted = format->frame_bytes * format->rate;
   if (per_second == wanted) return true;
-  return status_invalid(
-      status,
-      "Bad bytes per second in WAV header: Expected %u but got %u (sample_rate=%u, bytes_per_sample=%u)",
-      wanted, per_second, format->rate, format->frame_bytes);
+  return status_invalid(status,
+                        "Bad bytes per second in WAV header: Expected %u but got %u (sample_rate=%u, "
+                        "bytes_per_sample=%u)",
+                        wanted, per_second, format->rate, format->frame_bytes);
 }
 
 static bool read_format(WavReader *reader, WavFormat *format, Status *status) {

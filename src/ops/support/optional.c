@@ -71,8 +71,8 @@ static bool add_optionals(KernelContext *context, const VariantObject *a, const 
 
 static int depth_of_optional(const VariantObject *x) { return ((const Optional *)x)->depth; }
 
-const VariantMethods kOptionalMethods = {"tensorflow::data::Optional", zeros_like_optional,
-                                                add_optionals, depth_of_optional};
+const VariantMethods kOptionalMethods = {"tensorflow::data::Optional", zeros_like_optional, add_optionals,
+                                         depth_of_optional};
 
 /* --- outputs --- */
 

@@ -104,10 +104,9 @@ static void check_conv(const Setting *s, int product, DataType type, double tole
   Status status;
   status_init(&status);
   geometry(s, out, before);
-  snprintf(op, sizeof op,
-           "%s[T=%s, strides=[1, %d, %d, %d, 1], dilations=[1, %d, %d, %d, 1], padding=%s%s]", kOps[product],
-           dtype_name(type), s->stride[0], s->stride[1], s->stride[2], s->dilation[0], s->dilation[1],
-           s->dilation[2], s->same ? "SAME" : "VALID", product == 1 ? ", Tshape=int32" : "");
+  snprintf(op, sizeof op, "%s[T=%s, strides=[1, %d, %d, %d, 1], dilations=[1, %d, %d, %d, 1], padding=%s%s]",
+           kOps[product], dtype_name(type), s->stride[0], s->stride[1], s->stride[2], s->dilation[0],
+           s->dilation[1], s->dilation[2], s->same ? "SAME" : "VALID", product == 1 ? ", Tshape=int32" : "");
   CHECK_OK(op_run_begin(&run, op, &status), status);
   if (product == 1) put_sizes(&run, s->in);
   else put(&run, type, s->in, x);
@@ -286,7 +285,8 @@ TEST(conv3d_gradient_errors) {
            "input and filter_sizes must have the same number of channels. Got 4 for input and 3 for "
            "filter_sizes");
   op_fails(FILTER_GRAD, X "; int32[5] 2 2 2 4 2; float[1,3,3,3,3] 1", CODE_INVALID_ARGUMENT,
-           "out_backprop and filter_sizes must have the same number of channels. Got 3 for out_backprop and 2 "
+           "out_backprop and filter_sizes must have the same number of channels. Got 3 for out_backprop and "
+           "2 "
            "for filter_sizes");
   op_fails(FILTER_GRAD, "float[3,3,3,4] 1; int32[5] 2 2 2 4 2; float[1,3,3,3,2] 1", CODE_INVALID_ARGUMENT,
            "input tensor must have 5 dimensions");
@@ -441,8 +441,8 @@ GRADIENT_CASES(volumes, CASE("Conv3D", VALID, "double[1,2,2,3,2] 1 2 -1 0.5 3; d
                       "float[1,2,1,2,1] 1 2 3 4; float[1,2,1,1,1] 4 4; float[1,2,1,2,1] 5 6 7 8"),
                FLOATS("MaxPool3DGradGrad", LARGE,
                       "float[1,2,3,2,1] " EIGHT " 5 -4 2.5 6; float[1,1,1,1,1] 6; float[1,2,3,2,1] " EIGHT),
-               CASE("AvgPool3D", WINDOW, "double[1,2,2,4,1] " EIGHT), CASE("AvgPool3D", SMALL,
-                                                                           "double[2,2,1,3,1] " EIGHT),
+               CASE("AvgPool3D", WINDOW, "double[1,2,2,4,1] " EIGHT),
+               CASE("AvgPool3D", SMALL, "double[2,2,1,3,1] " EIGHT),
                CASE("AvgPool3D", LARGE, "double[1,2,3,2,2] " EIGHT),
                CASE("AvgPool3DGrad", WINDOW, "int32[5] 1 2 2 4 1; double[1,1,1,2,1] 1 2"),
                CASE("AvgPool3DGrad", SMALL, "int32[5] 1 2 1 3 2; double[1,2,1,2,2] " EIGHT),
