@@ -128,8 +128,8 @@ typedef enum ProtoTextStyle {
 void proto_print_text(const void *message, ProtoTextStyle style, StrBuf *out);
 /* Parses text format: comments, both string quotes and all escapes, adjacent strings joined, `[a, b]` lists
  * of scalars and messages, `<>` and `{}`, optional `:` before messages and `,` or `;` between fields, inf and
- * nan, enum names and numbers. Errors name line and column: "1:5: Message type \"tensorflow.NodeDef\" has no
- * field named \"x\".". */
+ * nan, enum names and numbers, expanded Anys of assets. Errors name line and column: "1:5: Message type
+ * \"tensorflow.NodeDef\" has no field named \"x\".". */
 MUST_CHECK bool proto_parse_text(const ProtoDescriptor *descriptor, Str text, Arena *arena, void **message,
                                  Status *status);
 /* Prints numbers as text format and TensorFlow's StrCat do: the first of %.6g and %.9g, or of %.15g and

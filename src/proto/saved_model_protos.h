@@ -15,11 +15,13 @@ typedef Tensorflow__MetaGraphDef__CollectionDefEntry CollectionEntry;
 typedef Tensorflow__SaverDef SaverDef;
 typedef Tensorflow__SignatureDef SignatureDef;
 typedef Tensorflow__CollectionDef CollectionDef;
+typedef Tensorflow__CollectionDef__Any Any;
 typedef Tensorflow__TensorInfo TensorInfo;
 typedef Tensorflow__AssetFileDef AssetFileDef;
 
 #define kSavedModel (&tensorflow__saved_model__descriptor)
 #define kMetaGraphDef (&tensorflow__meta_graph_def__descriptor)
+#define kAny (&tensorflow__collection_def__any__descriptor)
 #define kAssetFileDef (&tensorflow__asset_file_def__descriptor)
 
 #endif

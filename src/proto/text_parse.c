@@ -2,6 +2,7 @@
 #include <strings.h>
 
 #include "proto/proto_internal.h"
+#include "proto/saved_model_protos.h"
 #include "proto/text_lexer.h"
 
 typedef struct Parser {
@@ -150,15 +151,19 @@ static bool parse_string(Parser *parser, const Field *field, char **value) {
   return *value || out_of_memory(parser, field->name);
 }
 
-static bool parse_bytes(Parser *parser, const Field *field, ProtobufCBinaryData *value) {
-  TRY(parse_literals(parser));
+/* Copies the scratch buffer. */
+static bool copy_bytes(Parser *parser, const char *what, ProtobufCBinaryData *value) {
   *value = (ProtobufCBinaryData){0};
   if (parser->scratch.length == 0) return true;
   value->data = arena_alloc(parser->arena, parser->scratch.length);
-  if (!value->data) return out_of_memory(parser, field->name);
+  if (!value->data) return out_of_memory(parser, what);
   value->len = (size_t)parser->scratch.length;
   memcpy(value->data, parser->scratch.data, value->len);
   return true;
+}
+
+static bool parse_bytes(Parser *parser, const Field *field, ProtobufCBinaryData *value) {
+  return parse_literals(parser) && copy_bytes(parser, field->name, value);
 }
 
 static bool parse_scalar(Parser *parser, const Field *field, void *to) {
@@ -244,8 +249,50 @@ static bool parse_value(Parser *parser, const Field *field, ProtoMessage *messag
   return true;
 }
 
+/* The message that an Any's URL names, of those that models keep in Anys; NULL for others. */
+static const ProtoDescriptor *type_of_url(const char *url) {
+  const char *name = strrchr(url, '/');
+  return name && strcmp(name + 1, kAssetFileDef->name) == 0 ? kAssetFileDef : NULL;
+}
+
+/* The URL in brackets before the content of an Any. */
+static bool parse_url(Parser *parser, char **url) {
+  Lexer *lexer = &parser->lexer;
+  StrBuf *scratch = &parser->scratch;
+  TRY(expect(parser, '['));
+  strbuf_clear(scratch);
+  while (!lexer_at(lexer, ']') && lexer->kind != TOKEN_END) {
+    strbuf_append_bytes(scratch, lexer->text.data, lexer->text.length);
+    TRY(lexer_next(lexer));
+  }
+  TRY(strbuf_ok(scratch, lexer->status));
+  *url = arena_strndup(parser->arena, strbuf_text(scratch), (size_t)scratch->length);
+  if (!*url) return out_of_memory(parser, "type_url");
+  return expect(parser, ']');
+}
+
+/* The expanded form of an Any, "[type.googleapis.com/tensorflow.AssetFileDef] { ... }". */
+static bool parse_any(Parser *parser, Any *any, int depth) {
+  Field content = {.name = "value"};
+  ProtoMessage *message;
+  StrBuf *scratch = &parser->scratch;
+  bool accepted;
+  TRY(parse_url(parser, &any->type_url));
+  content.descriptor = type_of_url(any->type_url);
+  if (!content.descriptor) {
+    return lexer_error(&parser->lexer, "Could not find type \"%s\" stored in google.protobuf.Any.",
+                       any->type_url);
+  }
+  TRY(accept(parser, ':', &accepted));
+  TRY(parse_braced(parser, &content, depth, &message));
+  strbuf_clear(scratch);
+  TRY(proto_serialize(message, scratch, parser->lexer.status));
+  return copy_bytes(parser, "value", &any->value);
+}
+
 static bool parse_field(Parser *parser, ProtoMessage *message, int depth, uint64_t *seen) {
   Lexer *lexer = &parser->lexer;
+  if (lexer_at(lexer, '[') && message->descriptor == kAny) return parse_any(parser, (Any *)message, depth);
   if (lexer->kind != TOKEN_IDENTIFIER) {
     return lexer_error(lexer, "Expected identifier, got: %.*s", TOKEN_ARGS(parser));
   }

@@ -1,10 +1,13 @@
 #include "wasm/wasm_exports.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
 #include "device/device_scope.h"
 #include "function/text/function_text.h"
 #include "op/node_def.h"
+#include "proto/saved_model_protos.h"
 #include "runtime/thread_pool.h"
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
@@ -130,17 +133,26 @@ void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status) {
   arena_free(arena);
 }
 
-static bool graph_def_from_text(Str text, Arena *arena, TF_Buffer *graph_def, Status *status) {
-  void *def;
-  if (!arena) return status_oom(status, "a GraphDef");
-  return proto_parse_text(kGraphDef, text, arena, &def, status) &&
-         fill_buffer_with_message(def, graph_def, status);
+static const ProtoDescriptor *type_of_text(const char *type) {
+  if (strcmp(type, "GraphDef") == 0) return kGraphDef;
+  if (strcmp(type, "MetaGraphDef") == 0) return kMetaGraphDef;
+  return strcmp(type, "SavedModel") == 0 ? kSavedModel : NULL;
 }
 
-void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def, TF_Status *status) {
+static bool message_from_text(const char *type, Str text, Arena *arena, TF_Buffer *bytes, Status *status) {
+  void *message;
+  const ProtoDescriptor *descriptor = type_of_text(type);
+  if (!arena) return status_oom(status, "a message");
+  if (!descriptor) return status_invalid(status, "there is no message type '%s'", type);
+  return proto_parse_text(descriptor, text, arena, &message, status) &&
+         fill_buffer_with_message(message, bytes, status);
+}
+
+void TF_WasmMessageFromText(const char *type, const char *text, size_t length, TF_Buffer *message,
+                            TF_Status *status) {
   start_status(status);
   Arena *arena = arena_new();
-  reported(graph_def_from_text((Str){text, length}, arena, graph_def, &status->status));
+  reported(message_from_text(type, (Str){text, length}, arena, message, &status->status));
   arena_free(arena);
 }
 

@@ -65,9 +65,9 @@ TF_CAPI_EXPORT extern void TF_WasmSetStrings(TF_Tensor *tensor, const char *byte
 
 /* The graph as a GraphDef in protobuf text format. */
 TF_CAPI_EXPORT extern void TF_WasmGraphToText(TF_Graph *graph, TF_Buffer *text, TF_Status *status);
-/* Converts a GraphDef from text format to bytes. */
-TF_CAPI_EXPORT extern void TF_WasmGraphDefFromText(const char *text, size_t length, TF_Buffer *graph_def,
-                                                   TF_Status *status);
+/* Converts a message from text format to bytes. `type` is "GraphDef", "MetaGraphDef" or "SavedModel". */
+TF_CAPI_EXPORT extern void TF_WasmMessageFromText(const char *type, const char *text, size_t length,
+                                                  TF_Buffer *message, TF_Status *status);
 /* A serialised FunctionDef as function text; `full` is lossless, otherwise as TensorFlow prints it. */
 TF_CAPI_EXPORT extern void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer *text,
                                                  TF_Status *status);

@@ -8,6 +8,12 @@ const FILES = {
   module: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   keras: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   layers: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
+  text: [
+    'saved_model.pbtxt',
+    'assets/words.txt',
+    'variables/variables.index',
+    'variables/variables.data-00000-of-00001',
+  ],
   first: ['saved_model.pb', 'variables/variables.index', 'variables/variables.data-00000-of-00001'],
   checkpoint: ['checkpoint', 'model.ckpt-3.meta', 'model.ckpt-3.index', 'model.ckpt-3.data-00000-of-00001'],
 };
@@ -146,6 +152,33 @@ describe('tf.load', () => {
           },
           { session: { target } },
         ));
+
+  for (const target of ['', 'worker'])
+    it(`opens SavedModels in text form, with their assets${target && `, in a ${target}`}`, async () =>
+      withModel(
+        await filesOf('text'),
+        async (model) => {
+          assert.equal(model.format, 'SavedModel');
+          const [{ outputs }] = saved.text.calls;
+          const { y } = await model.run(tf.tensor(['green', 'blue', 'red']));
+          assert.deepEqual([y.shape, [...y.data]], [outputs.y.shape, outputs.y.values]);
+        },
+        { session: { target } },
+      ));
+
+  it('says where the text of a SavedModel is damaged', async () => {
+    const files = await filesOf('text');
+    const text = new TextDecoder().decode(files['saved_model.pbtxt']);
+    for (const [damaged, message] of [
+      [text.slice(0, 900), /is no SavedModel in text form: \d+:\d+: /],
+      [`${text}\nnothing: 1`, /is no SavedModel in text form: \d+:\d+: .*no field named "nothing"/],
+      ['', /SavedModels of version 0 are not known/],
+    ])
+      await assert.rejects(
+        tf.load({ ...files, 'saved_model.pbtxt': new TextEncoder().encode(damaged) }),
+        ({ message: found }) => message.test(found),
+      );
+  });
 
   it('trains and saves a model that runs in a worker', async () =>
     withModel(
@@ -519,6 +552,49 @@ describe('tf.load', () => {
           assert.ok(isClose((await frozen.run(tensorsOf(inputs))).y.data, outputs.y.values));
         });
       }));
+
+    for (const [name, signature] of [
+      ['keras', undefined],
+      ['layers', undefined],
+      ['module', 'power'],
+    ])
+      it(`freezes variables that functions read: ${name}`, async () =>
+        withModel(await filesOf(name), async (model) => {
+          const wanted = saved[name].calls.filter((call) => (call.signature ?? undefined) === signature);
+          const { inputs: places, outputs } = Object.values(model.signatures).find(
+            (one) => one.name === (signature ?? 'serving_default'),
+          );
+          const bytes = await tf.freeze(
+            model.session,
+            outputs.map(({ output }) => output),
+          );
+          const graph = new tf.Graph();
+          graph.importGraphDef(bytes);
+          assert.equal(graph.allVariables.length, 0);
+          assert.doesNotMatch(graph.toText(), /op: "ReadVariableOp"|DT_RESOURCE/);
+          const session = new tf.Session(graph);
+          for (const call of wanted) {
+            const feeds = Object.entries(tensorsOf(call.inputs)).map(([key, value]) => [
+              places.find((place) => place.name === key).output.name,
+              value,
+            ]);
+            for (const { name: key, output } of outputs) {
+              const found = await session.run(output.name, feeds);
+              assert.deepEqual(found.shape, call.outputs[key].shape);
+              assert.ok(isClose(found.data, call.outputs[key].values, 1e-5), key);
+            }
+          }
+          await session.close();
+          graph.dispose();
+        }));
+
+    it('refuses to freeze what functions change', async () =>
+      withModel(await filesOf('module'), (model) =>
+        assert.rejects(model.save({ format: 'GraphDef' }), {
+          code: 'FAILED_PRECONDITION',
+          message: /AssignAddVariableOp.* does more with variable 'calls' than read it/,
+        }),
+      ));
 
     it('says what cannot be saved', async () =>
       withModel(await filesOf('first'), async (model) => {

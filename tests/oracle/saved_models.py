@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 v1 = tf.compat.v1
-ROOT = pathlib.Path(__file__).parent.parent / 'data/models/saved'
+ROOT = pathlib.Path(__file__).resolve().parent.parent / 'data/models/saved'
 records = {}
 
 
@@ -110,6 +110,32 @@ def keras_saved(folder):
     note('layers', None, dict(inputs=x), {'output_0': model(x)})
 
 
+def text_form(folder):
+    """TensorFlow 1 also writes SavedModels as text."""
+    os.chdir(folder)  # the graph has the path of the file
+    words = pathlib.Path('words.txt')
+    words.write_text('red\ngreen\n')
+    with tf.Graph().as_default(), v1.Session() as session:
+        path = tf.constant(str(words))
+        v1.add_to_collection(v1.GraphKeys.ASSET_FILEPATHS, path)
+        table = tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(
+            path, tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER), -1)
+        x = v1.placeholder(tf.string, [None], name='x')
+        rows = tf.gather(v1.get_variable('w', initializer=[[1., 2.], [3., 4.], [5., 6.]]), table.lookup(x) + 1)
+        session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+        values = np.array(['green', 'blue', 'red'])
+        builder = v1.saved_model.Builder('model')
+        builder.add_meta_graph_and_variables(
+            session, ['serve'], dict(serving_default=v1.saved_model.predict_signature_def(dict(x=x), dict(y=rows))),
+            assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS), main_op=v1.tables_initializer())
+        builder.save(as_text=True)
+        note('text', None, {}, dict(y=session.run(rows, {x: values})))
+    words.unlink()
+    for part in pathlib.Path('model').iterdir():
+        part.rename(part.name)
+    pathlib.Path('model').rmdir()
+
+
 def first_version(folder):
     """TensorFlow 1: reference and resource variables, an optimizer, two MetaGraphs, and a main op."""
     with tf.Graph().as_default(), v1.Session() as session:
@@ -143,7 +169,7 @@ def first_version(folder):
 
 def main():
     """Writes all models, or that of the name that is given."""
-    makers = dict(module=module, keras=keras_export, layers=keras_saved, first=first_version)
+    makers = dict(module=module, keras=keras_export, layers=keras_saved, text=text_form, first=first_version)
     chosen = sys.argv[1:] or list(makers)
     if sys.argv[1:]:
         records.update(json.loads((ROOT / 'saved.json').read_text()))

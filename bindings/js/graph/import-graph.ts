@@ -17,6 +17,7 @@ import { WANTED_HINT, refuseForeign, withoutBom } from '../messages/model-format
 import { Input, Operation, Output, checkInput, valueOf } from './operation.js';
 import { withVariables } from './constants-to-variables.js';
 import { bytesOf, encodeText } from '../base/utf8.js';
+import { fillFromText } from '../engine/text-messages.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
 export interface ImportOptions {
@@ -130,15 +131,14 @@ export function withGraphDef<T>(
 ): T {
   const { call } = wasm;
   const bytes = graphDefBytes(def);
-  let source: TextPtr | Null = wasm.malloc<'char'>(bytes.length);
+  let source: TextPtr | Null = 0;
   const buffer = call.TF_NewBuffer();
   try {
-    wasm.u8.set(bytes, source);
     if (typeof def === 'string') {
-      wasm.checked((status) => call.TF_WasmGraphDefFromText(source, bytes.length, buffer, status));
-      call.free(source); // before the import, because texts are large
-      source = 0;
+      fillFromText(wasm, 'GraphDef', bytes, buffer);
     } else {
+      source = wasm.malloc<'char'>(bytes.length);
+      wasm.u8.set(bytes, source);
       wasm.u32.set([source, bytes.length], buffer >>> 2);
     }
     return use(buffer);

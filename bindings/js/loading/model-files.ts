@@ -79,6 +79,9 @@ export function joinPath(folder: string, path: string): string {
 }
 
 export const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
+/** Whether a file is in protobuf's text format, by its name. */
+export const isTextFile = (path: string): boolean => /\.(pbtxt|prototxt|textproto)$/i.test(path);
+
 export const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
 /** Reports the bytes that were read of all files of a model. */

@@ -8,6 +8,7 @@ import {
   ModelFiles,
   fileOfBytes,
   folderOf,
+  isTextFile,
   joinPath,
   joined,
   nameOf,
@@ -34,14 +35,15 @@ async function newestCheckpoint(files: ModelFiles, path: string): Promise<string
 async function mainFile(files: ModelFiles): Promise<string> {
   if (!files.paths) {
     /* A server does not list its files. */
-    for (const path of ['saved_model.pb', 'model.json', 'checkpoint'])
+    for (const path of ['saved_model.pb', 'saved_model.pbtxt', 'model.json', 'checkpoint'])
       if (await files.open(path)) return path === 'checkpoint' ? newestCheckpoint(files, path) : path;
     throw new NotFoundError(`${files.place} has neither saved_model.pb nor model.json`);
   }
   const named = (pattern: RegExp): string | undefined =>
     shortest(files.paths!.filter((path) => pattern.test(nameOf(path))));
   const keras = named(/^model\.weights\.h5$/) === undefined ? undefined : named(/^config\.json$/);
-  const found = named(/^saved_model\.pb$/) ?? named(/^model\.json$/) ?? keras;
+  const found =
+    named(/^saved_model\.pb$/) ?? named(/^saved_model\.pbtxt$/) ?? named(/^model\.json$/) ?? keras;
   if (found !== undefined) return found;
   const list = named(/^checkpoint$/);
   if (list !== undefined) return newestCheckpoint(files, list);
@@ -59,14 +61,12 @@ async function mainFile(files: ModelFiles): Promise<string> {
 /** Names of files in zip archives are looked for in so many bytes. */
 const HEAD = 65536;
 
-const isText = (path: string): boolean => /\.(pbtxt|prototxt|textproto)$/i.test(path);
-
 export async function readModel(files: ModelFiles, options: FormatOptions): Promise<ModelParts> {
   const path = files.main ?? (await mainFile(files));
   const byName = formatOfName(path);
   if (byName !== undefined) throw new InvalidArgumentError(`${files.place} is ${byName}`);
   const name = nameOf(path);
-  if (name === 'saved_model.pb') return readSavedModel(files, path, options);
+  if (/^saved_model\.(pb|pbtxt)$/.test(name)) return readSavedModel(files, path, options);
   if (name === 'config.json') return readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
   const file = await openFile(files, path);
@@ -107,7 +107,7 @@ async function readByContent(
       return graphText(files, path);
     default:
       if (format) throw new InvalidArgumentError(`${files.place} is ${format.says}`).hint(WANTED_HINT);
-      return isText(path)
+      return isTextFile(path)
         ? graphText(files, path)
         : { format: 'GraphDef', graphDef: await readFile(files, path), signatures: new Map() };
   }

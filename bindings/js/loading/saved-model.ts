@@ -1,9 +1,11 @@
 /** Reads SavedModels of TensorFlow 1 and 2, and MetaGraphDefs beside a checkpoint. */
 import { DataLossError, InvalidArgumentError, NotFoundError } from '../base/errors.js';
+import type { Runtime } from '../engine/runtime.js';
+import { bytesOfText } from '../engine/text-messages.js';
 import { AssetFile, MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
 import { nodeOfInput } from '../messages/node-def.js';
 import { Asset, CapturedVariable, FormatReader, ModelParts } from './model-parts.js';
-import { folderOf, joinPath, readFile } from './model-files.js';
+import { ModelFiles, folderOf, isTextFile, joinPath, readFile } from './model-files.js';
 
 /** Signatures with this name are no functions of the model: they name the operation that initialises it. */
 const INIT_SIGNATURE = '__saved_model_init_op';
@@ -69,15 +71,18 @@ function trainableOf({ collections }: MetaGraphDef): ReadonlyMap<string, boolean
   return entries.length > 0 ? new Map(entries) : undefined;
 }
 
-/** TensorFlow 1 lists the assets in a collection. */
+/** TensorFlow 1 lists the assets in a collection, some of them twice. */
 function assetsOf({ assets, collections }: MetaGraphDef, folder: string): Asset[] {
   const listed = (collections.get('saved_model_assets')?.anys?.value ?? []).flatMap(({ value }) =>
     value ? [AssetFile.decode(value)] : [],
   );
-  return (assets.length > 0 ? assets : listed).map(({ tensor, filename }) => ({
-    tensor: tensor?.name ?? '',
-    path: joinPath(folder, filename ?? ''),
-  }));
+  const paths = new Map(
+    (assets.length > 0 ? assets : listed).map(({ tensor, filename }) => [
+      tensor?.name ?? '',
+      joinPath(folder, filename ?? ''),
+    ]),
+  );
+  return [...paths].map(([tensor, path]) => ({ tensor, path }));
 }
 
 /** What a MetaGraph has, with its checkpoint at `prefix` and the assets in `assetFolder`. */
@@ -113,9 +118,20 @@ function partsOf(
   };
 }
 
-/** `path` is that of saved_model.pb. */
-export const readSavedModel: FormatReader = async (files, path, { tags }) => {
-  const { version, metaGraphs } = SavedModel.decode(await readFile(files, path));
+function savedModelOfText({ place }: ModelFiles, runtime: Runtime, text: Uint8Array): Uint8Array {
+  try {
+    return bytesOfText(runtime.wasm, 'SavedModel', text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new DataLossError(`${place} is no SavedModel in text form: ${error.message}`);
+  }
+}
+
+/** `path` is that of saved_model.pb, or of its text form saved_model.pbtxt. */
+export const readSavedModel: FormatReader = async (files, path, { tags, runtime }) => {
+  const content = await readFile(files, path);
+  const bytes = isTextFile(path) ? savedModelOfText(files, runtime, content) : content;
+  const { version, metaGraphs } = SavedModel.decode(bytes);
   if (version !== 1)
     throw new InvalidArgumentError(`${files.place}: SavedModels of version ${version} are not known`);
   const folder = folderOf(path);

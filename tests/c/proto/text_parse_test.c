@@ -1,6 +1,7 @@
 #include <math.h>
 
 #include "proto/random_message.h"
+#include "proto/saved_model_protos.h"
 
 static Arena *arena;
 static Status status;
@@ -134,6 +135,21 @@ TEST(strings_and_their_escapes) {
 TEST(of_equal_map_keys_the_last_counts_in_text_too) {
   check_same(kNodeDef, "attr { key: 'a' value { i: 1 } } attr { key: 'b' } attr { key: 'a' value { i: 2 } }",
              "attr { key: 'a' value { i: 2 } } attr { key: 'b' value { } }");
+}
+
+TEST(anys_of_assets_may_be_expanded) {
+  check_same(kAny, "[type.googleapis.com/tensorflow.AssetFileDef] { filename: 'a' }",
+             "type_url: 'type.googleapis.com/tensorflow.AssetFileDef' value: '\\022\\001a'");
+  check_same(kAny, "[x/tensorflow.AssetFileDef]: < >", "type_url: 'x/tensorflow.AssetFileDef'");
+  static const char *const refused[] = {
+      "[x/tensorflow.NodeDef] { }",  "[AssetFileDef] { }",
+      "[x/tensorflow.AssetFileDef",  "[",
+      "[x/tensorflow.AssetFileDef]", "[x/tensorflow.AssetFileDef] { name: 'a' }",
+  };
+  arena = arena_new();
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) CHECK(!parse(kAny, refused[i]));
+  CHECK(!parse(kNodeDef, "[x/tensorflow.AssetFileDef] { }"));
+  arena_free(arena);
 }
 
 TEST(errors_name_line_and_column) {

@@ -89,7 +89,7 @@ static const char kGraph[] = "node { name: 'c' op: 'Const' attr { key: 'dtype' v
 
 static void parse_graph(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   (void)graph;
-  TF_WasmGraphDefFromText(kGraph, strlen(kGraph), buffer, status);
+  TF_WasmMessageFromText("GraphDef", kGraph, strlen(kGraph), buffer, status);
 }
 
 static void parse_function(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {

@@ -216,7 +216,7 @@ TEST(graphs_as_text) {
   TF_Buffer *text = TF_NewBuffer(), *bytes = TF_NewBuffer();
   TF_WasmGraphToText(f.graph, text, f.status);
   CHECK_TF_OK(f.status);
-  TF_WasmGraphDefFromText(text->data, text->length, bytes, f.status);
+  TF_WasmMessageFromText("GraphDef", text->data, text->length, bytes, f.status);
   CHECK_TF_OK(f.status);
   TF_Graph *copy = TF_NewGraph();
   TF_ImportGraphDefOptions *options = TF_NewImportGraphDefOptions();
@@ -226,7 +226,7 @@ TEST(graphs_as_text) {
   /* Every prefix of the text: an error, or a truncated graph. */
   for (size_t length = 0; length < text->length; length++) {
     TF_Buffer *cut = TF_NewBuffer();
-    TF_WasmGraphDefFromText(text->data, length, cut, f.status);
+    TF_WasmMessageFromText("GraphDef", text->data, length, cut, f.status);
     TF_Code code = TF_GetCode(f.status);
     CHECK(code == TF_OK || code == TF_INVALID_ARGUMENT);
     TF_DeleteBuffer(cut);

@@ -1426,7 +1426,7 @@ def v1_partitioned(saving):
             rows = lambda shape, dtype, partition_info: tf.constant(floats(7, 2)[partition_info.var_offset[0]:][:shape[0]])
             table = v1.get_variable('embedding', [7, 2], initializer=rows, use_resource=False)
         ids = v1.placeholder(tf.int64, [None], 'ids')
-        made.save({'serving_default': ({'ids': ids}, {'rows': tf.nn.embedding_lookup(list(table), ids, 'div')})})
+        made.save({'serving_default': ({'ids': ids}, {'rows': v1.nn.embedding_lookup(list(table), ids, partition_strategy='div')})})
     saving.call(ids=np.int64([0, 6, 3, 2]))
 
 

@@ -356,7 +356,7 @@ def partitioned_embedding(g):
     with v1.variable_scope('e', partitioner=v1.fixed_size_partitioner(3)):
         table = V('table', shape=[7, 2], initializer=rows_of(floats(7, 2)))
     parts = list(table)
-    outputs = [tf.nn.embedding_lookup(parts, ids, 'div'), tf.nn.embedding_lookup(parts, ids % 6, 'mod')]
+    outputs = [v1.nn.embedding_lookup(parts, ids, partition_strategy='div'), v1.nn.embedding_lookup(parts, ids % 6, partition_strategy='mod')]
     slopes = tf.gradients(tf.reduce_sum(outputs[0] ** 2), parts)
     g.init()
     g.run(*outputs, *[tf.convert_to_tensor(slope) for slope in slopes], ids=np.int64([0, 6, 3, 3]))
@@ -860,7 +860,7 @@ def meta_graph_partitioned(g):
     ids = feed(tf.int64, None, name='ids')
     with v1.variable_scope('e', partitioner=v1.fixed_size_partitioner(2)):
         table = V('table', [6, 2], initializer=rows_of(floats(6, 2)))
-    rows = tf.nn.embedding_lookup(list(table), ids, 'div')
+    rows = v1.nn.embedding_lookup(list(table), ids, partition_strategy='div')
     train = v1.train.AdagradOptimizer(.1).minimize(tf.reduce_sum(rows ** 2))
     g.init()
     g.save()
@@ -876,11 +876,12 @@ def meta_graph_with_averages(g):
     train = v1.train.MomentumOptimizer(.1, .9).minimize(tf.reduce_sum(w * x))
     with tf.control_dependencies([train]):
         update = average.apply([w])
+    values = [w.value(), average.average(w).value()]
     g.init()
     g.save()
     for seed in range(3):
         g.run(update, x=floats(2, seed=seed))
-        g.run(w, average.average(w))
+        g.run(*values)
 
 
 # --- tables ---
