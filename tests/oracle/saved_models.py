@@ -22,7 +22,7 @@ records = {}
 
 def described(value):
     array = np.asarray(value)
-    return dict(dtype=array.dtype.name, shape=list(array.shape), values=array.ravel().tolist())
+    return dict(dtype='string' if array.dtype.kind == 'U' else array.dtype.name, shape=list(array.shape), values=array.ravel().tolist())
 
 
 def note(model, signature, inputs, outputs):
@@ -129,7 +129,7 @@ def text_form(folder):
             session, ['serve'], dict(serving_default=v1.saved_model.predict_signature_def(dict(x=x), dict(y=rows))),
             assets_collection=v1.get_collection(v1.GraphKeys.ASSET_FILEPATHS), main_op=v1.tables_initializer())
         builder.save(as_text=True)
-        note('text', None, {}, dict(y=session.run(rows, {x: values})))
+        note('text', None, dict(x=values), dict(y=session.run(rows, {x: values})))
     words.unlink()
     for part in pathlib.Path('model').iterdir():
         part.rename(part.name)

@@ -19,7 +19,14 @@ export interface FrozenVariable {
 export type Handles = ReadonlyMap<string, FrozenVariable>;
 
 /** Ops that pass on their first input, whose type is attr T. */
-const PASSING: ReadonlySet<string> = new Set(['Identity', 'Enter', 'Exit', 'NextIteration', 'Switch', 'Merge']);
+const PASSING: ReadonlySet<string> = new Set([
+  'Identity',
+  'Enter',
+  'Exit',
+  'NextIteration',
+  'Switch',
+  'Merge',
+]);
 const WHILE: ReadonlySet<string> = new Set(['While', 'StatelessWhile', '_While']);
 
 /** Of ops that call functions: the attr with the types of the arguments, and how many inputs come before these. */
@@ -86,19 +93,14 @@ export class NodeFreezer {
   }
 
   /** `outputOf` makes the name of a node that of its output. */
-  #freezeNode(
-    node: NodeDef,
-    resolve: Resolve,
-    outputOf: (name: string) => string,
-  ): Partial<NodeDef>[] {
+  #freezeNode(node: NodeDef, resolve: Resolve, outputOf: (name: string) => string): Partial<NodeDef>[] {
     const values = node.input.map((input) => (isControlInput(input) ? undefined : resolve(input)));
     const [first] = values;
     const taken = values.find((value) => value !== undefined);
     if (!taken) return [node];
     const changed = (op: string, attrs: Record<string, Uint8Array | undefined>): NodeDef => {
       const attr = new Map([...node.attr].filter(([name]) => name !== '_output_shapes'));
-      for (const [name, value] of Object.entries(attrs))
-        value ? attr.set(name, value) : attr.delete(name);
+      for (const [name, value] of Object.entries(attrs)) value ? attr.set(name, value) : attr.delete(name);
       return { ...node, op, attr, fullType: undefined };
     };
     if (CALLS[node.op] || this.functions.has(node.op)) return [this.#freezeCall(node, values, changed)];
@@ -134,11 +136,17 @@ export class NodeFreezer {
     for (const [name, bytes] of node.attr) {
       const value = decodeFunctions(bytes);
       if (Array.isArray(value))
-        replaced[name] = encodeAttr('list(func)', value.map((one) => this.#named(one, args)));
+        replaced[name] = encodeAttr(
+          'list(func)',
+          value.map((one) => this.#named(one, args)),
+        );
       else if (value) replaced[name] = encodeAttr('func', this.#named(value, args));
     }
     const typesBefore = decodeAttr(node.attr.get(types)!) as AttrValue[];
-    replaced[types] = encodeAttr('list(type)', typesBefore.map((type, i) => args[i]?.dtype ?? type));
+    replaced[types] = encodeAttr(
+      'list(type)',
+      typesBefore.map((type, i) => args[i]?.dtype ?? type),
+    );
     const shapes = node.attr.get('output_shapes');
     if (shapes && WHILE.has(node.op))
       replaced.output_shapes = encodeAttr(
