@@ -6,8 +6,6 @@
 #include "base/alloc.h"
 #include "ops/support/elements.h"
 
-const char kQueue[] = "QueueInterface";
-
 struct QueueAttempt {
   PausedKernel paused; /* first: the kernel's pause is the attempt */
   QueueAttempt *next;  /* behind it in the line */
@@ -40,7 +38,7 @@ static void free_queue(Queue *queue) {
 
 static void destroy_queue(TensorObject *object) {
   Queue *queue = (Queue *)object;
-  drop_elements(&queue->resource);
+  drop_elements(&queue->source.resource);
   mutex_destroy(&queue->mutex);
   free_queue(queue);
 }
@@ -77,6 +75,10 @@ static bool init_store(Queue *queue, Status *status) {
   return true;
 }
 
+static bool take_one(QueueSource *source, KernelContext *context, Status *status) {
+  return queue_attempt((Queue *)source, context, QUEUE_TAKE, 1, status);
+}
+
 Queue *queue_new(Str name, const QueueSpec *spec, Status *status) {
   Queue *queue = mem_calloc(1, sizeof *queue);
   if (queue) queue->arena = arena_new();
@@ -90,10 +92,13 @@ Queue *queue_new(Str name, const QueueSpec *spec, Status *status) {
     free_queue(queue);
     return NULL;
   }
-  atomic_init(&queue->resource.object.references, 1);
-  queue->resource.object.destroy = destroy_queue;
-  queue->resource.type_name = kQueue;
-  queue->resource.close = drop_elements;
+  atomic_init(&queue->source.resource.object.references, 1);
+  queue->source.resource.object.destroy = destroy_queue;
+  queue->source.resource.type_name = kQueue;
+  queue->source.resource.close = drop_elements;
+  queue->source.types = queue->spec.types;
+  queue->source.num_components = queue->spec.num_components;
+  queue->source.take = take_one;
   return queue;
 }
 
@@ -219,7 +224,7 @@ static void leave_line(QueueAttempt *attempt) {
 
 static void attempt_free(QueueAttempt *attempt) {
   queue_elements_free(&attempt->elements, attempt->queue->spec.num_components);
-  tensor_object_unref(&attempt->queue->resource.object);
+  tensor_object_unref(&attempt->queue->source.resource.object);
   mem_free(attempt);
 }
 
@@ -264,7 +269,7 @@ static QueueAttempt *attempt_new(Queue *queue, KernelContext *context, QueueActi
   }
   attempt->paused.abandon = abandon_attempt;
   attempt->queue = queue;
-  tensor_object_ref(&queue->resource.object);
+  tensor_object_ref(&queue->source.resource.object);
   attempt->action = action;
   attempt->left = count;
   status_init(&attempt->status);

@@ -13,8 +13,7 @@
 #include "base/sync.h"
 #include "op/kernel.h"
 #include "ops/lists/queue_store.h"
-
-extern const char kQueue[]; /* the type name of the resource */
+#include "ops/support/queue_source.h"
 
 typedef struct QueueKind {
   const char *op;    /* FIFOQueue, for FIFOQueueV2 too */
@@ -45,7 +44,7 @@ typedef struct QueueSpec {
 typedef struct QueueAttempt QueueAttempt;
 
 typedef struct Queue {
-  Resource resource;
+  QueueSource source; /* first */
   Mutex mutex;
   Arena *arena; /* name and spec */
   char *name;

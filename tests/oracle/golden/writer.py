@@ -131,7 +131,7 @@ def _graph_def(graph, keep=()):
             elif node.op in OPS and all(attr.name != name for attr in LATER_OPS.get(node.op, OPS[node.op]).attr):
                 raise ValueError(f'{node.op} has an attr {name}={node.attr[name]} that the op does not have here')
     graph_def.versions.min_consumer = 0
-    graph_def.versions.producer = 134
+    graph_def.versions.producer = min(134, graph_def.versions.producer)  # lower for ops that are deprecated since
     return graph_def
 
 

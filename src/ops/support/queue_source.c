@@ -1,0 +1,3 @@
+#include "ops/support/queue_source.h"
+
+const char kQueue[] = "QueueInterface";
