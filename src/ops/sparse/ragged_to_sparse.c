@@ -5,7 +5,7 @@
 #include "ops/sparse/numbered_text.h"
 #include "ops/sparse/sparse_tensor.h"
 
-static bool check_splits(const Tensor *splits, int64_t below, Status *status) {
+static bool check_splits(const Tensor *splits, Status *status) {
   int64_t count = tensor_num_elements(splits);
   if (count == 0) return status_invalid(status, "ragged splits may not be empty.");
   if (tensor_int_at(splits, 0) != 0) return status_invalid(status, "First value of ragged splits must be 0.");
@@ -15,7 +15,11 @@ static bool check_splits(const Tensor *splits, int64_t below, Status *status) {
                             "Ragged splits should be non decreasing, but we got %lld followed by %lld",
                             (long long)tensor_int_at(splits, i - 1), (long long)tensor_int_at(splits, i));
   }
-  return tensor_int_at(splits, count - 1) == below ||
+  return true;
+}
+
+static bool check_end(const Tensor *splits, int64_t below, Status *status) {
+  return tensor_int_at(splits, tensor_num_elements(splits) - 1) == below ||
          status_invalid(
              status, "Final value of ragged splits must match the length the corresponding ragged values.");
 }
@@ -23,16 +27,15 @@ static bool check_splits(const Tensor *splits, int64_t below, Status *status) {
 /* Checks each level against the next one, and computes the sizes of the dense tensor. */
 static bool measure(KernelContext *context, int levels, int64_t *sizes, Status *status) {
   const Tensor *values = context->inputs[levels];
-  if (values->shape.rank < 1)
-    return status_invalid(
-        status, "Final value of ragged splits must match the length the corresponding ragged values.");
+  for (int level = 0; level < levels; level++) TRY(check_splits(context->inputs[level], status));
+  if (values->shape.rank < 1) return check_end(context->inputs[levels - 1], -1, status);
   if (levels + values->shape.rank > SHAPE_MAX_RANK)
     return status_invalid(status, "A shape has more than %d dimensions", SHAPE_MAX_RANK);
   for (int level = 0; level < levels; level++) {
     const Tensor *splits = context->inputs[level];
     bool last = level + 1 == levels;
     int64_t below = last ? shape_dim(&values->shape, 0) : tensor_num_elements(context->inputs[level + 1]) - 1;
-    TRY(check_splits(splits, below, status));
+    TRY(check_end(splits, below, status));
     sizes[level + 1] = 0;
     for (int64_t i = 1; i < tensor_num_elements(splits); i++) {
       int64_t length = tensor_int_at(splits, i) - tensor_int_at(splits, i - 1);

@@ -110,33 +110,6 @@ static bool to_variant_construct(const KernelConstruction *construction, void *m
   return node_attr_bool(construction->node, "batched_input", &((ToVariantState *)memory)->batched, status);
 }
 
-static bool check_splits(const Tensor *splits, int64_t below, Status *status) {
-  int64_t count = tensor_num_elements(splits);
-  if (splits->shape.rank != 1)
-    return status_invalid(status, "Invalid ragged splits: ragged splits must be rank 1 but is rank %d",
-                          splits->shape.rank);
-  if (count < 1)
-    return status_invalid(status,
-                          "Invalid ragged splits: ragged splits must have at least one splits, but is empty");
-  if (tensor_int_at(splits, 0) != 0)
-    return status_invalid(status,
-                          "Invalid ragged splits: first element of ragged splits  must be 0 but is %lld",
-                          (long long)tensor_int_at(splits, 0));
-  for (int64_t i = 1; i < count; i++) {
-    if (tensor_int_at(splits, i) < tensor_int_at(splits, i - 1))
-      return status_invalid(status,
-                            "Invalid ragged splits: ragged splits must be monotonically increasing, but "
-                            "ragged_splits[%lld]=%lld is smaller than row_splits[%lld]=%lld",
-                            (long long)i, (long long)tensor_int_at(splits, i), (long long)i - 1,
-                            (long long)tensor_int_at(splits, i - 1));
-  }
-  return tensor_int_at(splits, count - 1) == below ||
-         status_invalid(status,
-                        "Invalid ragged splits: last element of ragged splits must be the number of ragged "
-                        "values(%lld) but is %lld",
-                        (long long)below, (long long)tensor_int_at(splits, count - 1));
-}
-
 static bool check_ragged(KernelContext *context, int levels, Status *status) {
   const Tensor *values = context->inputs[levels];
   if (levels > 0 && values->shape.rank < 1)
@@ -144,7 +117,7 @@ static bool check_ragged(KernelContext *context, int levels, Status *status) {
   for (int level = 0; level < levels; level++) {
     int64_t below = level + 1 < levels ? tensor_num_elements(context->inputs[level + 1]) - 1
                                        : shape_dim(&values->shape, 0);
-    TRY(check_splits(context->inputs[level], below, status));
+    TRY(check_row_splits(context->inputs[level], below, status));
   }
   return true;
 }
@@ -452,12 +425,8 @@ static bool from_variant_shape(InferenceContext *c, Status *status) {
   FromVariantState state;
   TRY(node_attr_int(c->node, "input_ragged_rank", &state.input_rank, status));
   TRY(node_attr_int(c->node, "output_ragged_rank", &state.output_rank, status));
-  if (state.input_rank >= 0) {
+  if (state.input_rank >= 0)
     TRY(shape_with_rank(c, encoded, state.output_rank - state.input_rank, &encoded, status));
-  } else if (shape_rank_known(encoded) && shape_rank(encoded) > state.output_rank) {
-    return status_invalid(status, "Shape must be at most rank %lld but is rank %d",
-                          (long long)state.output_rank, shape_rank(encoded));
-  }
   for (int64_t i = 0; i < state.output_rank; i++) {
     TRY(shape_ok(shape_unknown_of_rank(c, 1), &out, status));
     shape_set_output(c, (int)i, out);

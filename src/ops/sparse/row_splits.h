@@ -10,4 +10,8 @@ static inline void set_split(Tensor *splits, int64_t i, int64_t at) {
   else tensor_i64(splits)[i] = at;
 }
 
+/* Checks that the splits are a vector that begins with 0, does not fall, and ends with the number of values.
+ * INVALID_ARGUMENT "Invalid ragged splits: ...". */
+MUST_CHECK bool check_row_splits(const Tensor *splits, int64_t num_values, Status *status);
+
 #endif

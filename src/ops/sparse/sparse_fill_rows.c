@@ -44,10 +44,8 @@ static bool count_rows(const Tensor *indices, int64_t rows, int64_t *counts, Sta
   for (int64_t i = 0; i < shape_dim(&indices->shape, 0); i++) {
     int64_t row = tensor_i64(indices)[i * length];
     if (row < 0 || row >= rows)
-      return status_invalid(status,
-                            indices->shape.rank == 2 ? "indices(%lld, 0) is invalid: %lld >= %lld"
-                                                     : "value_rowids(%lld) is invalid: %lld >= %lld",
-                            (long long)i, (long long)row, (long long)rows);
+      return status_invalid(status, "indices(%lld, 0) is invalid: %lld >= %lld", (long long)i, (long long)row,
+                            (long long)rows);
     counts[row]++;
   }
   return true;
@@ -93,6 +91,10 @@ static bool write_values(KernelContext *context, int64_t rows, int64_t *places, 
 
 static bool fill_rows(KernelContext *context, int64_t rows, Status *status) {
   Tensor *out[4];
+  int64_t count = shape_dim(&context->inputs[0]->shape, 0);
+  if (rows == 0 && count > 0)
+    return status_invalid(status, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = %lld",
+                          (long long)count);
   if (rows < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)rows);
   int64_t *counts = mem_calloc(rows, sizeof *counts);
   bool ok = counts || status_oom(status, "the rows of a sparse matrix");
@@ -104,11 +106,7 @@ static bool fill_rows(KernelContext *context, int64_t rows, Status *status) {
 
 static bool fill_empty_rows(KernelContext *context, Status *status) {
   TRY(check_fill(context, status));
-  int64_t rows = tensor_i64(context->inputs[2])[0], count = shape_dim(&context->inputs[0]->shape, 0);
-  if (rows == 0 && count > 0)
-    return status_invalid(status, "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = %lld",
-                          (long long)count);
-  return fill_rows(context, rows, status);
+  return fill_rows(context, tensor_i64(context->inputs[2])[0], status);
 }
 
 static bool fill_shape(InferenceContext *c, Status *status) {
@@ -268,9 +266,6 @@ static bool fill_ragged_rows(KernelContext *context, Status *status) {
   if (!tensor_is_scalar(context->inputs[3]))
     return status_invalid(status, "default_value must be a scalar, saw: %s",
                           shape_text(&context->inputs[3]->shape, text));
-  if (tensor_i64(count)[0] == 0 && tensor_num_elements(rows) > 0)
-    return status_invalid(status, "Received RaggedTensor with nrows = 0 but value_rowids.shape[0] = %lld",
-                          (long long)tensor_num_elements(rows));
   return fill_rows(context, tensor_i64(count)[0], status);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "ops/sparse/position_sort.h"
 #include "ops/support/array_box.h"
 
 /* --- checks --- */
@@ -65,7 +66,7 @@ bool sparse_create(const Tensor *const *inputs, SparseTensor *x, Status *status)
                           "= %lld)",
                           (long long)count, (long long)tensor_num_elements(values));
   if (tensor_num_elements(inputs[2]) != rank)
-    return status_invalid(status, "Shape rank must be SparseTensor rank.");
+    return status_invalid(status, "Order length must be SparseTensor rank.");
   fill_in(inputs, x);
   return true;
 }
@@ -142,14 +143,15 @@ static int compare_axes(const SparseTensor *x, int64_t i, int64_t j, const int *
   return 0;
 }
 
-/* Merges the sorted runs [begin, middle) and [middle, end) of `from` into `to`. */
-static void merge(const SparseTensor *x, const int *axes, const int64_t *from, int64_t *to, int64_t begin,
-                  int64_t middle, int64_t end) {
-  int64_t a = begin, b = middle;
-  for (int64_t i = begin; i < end; i++) {
-    bool left = a < middle && (b >= end || compare_axes(x, from[a], from[b], axes, x->rank) <= 0);
-    to[i] = left ? from[a++] : from[b++];
-  }
+/* What sparse_sort compares by. */
+typedef struct AxesOrder {
+  const SparseTensor *x;
+  const int *axes;
+} AxesOrder;
+
+static int compare_entries(const void *context, int64_t a, int64_t b) {
+  const AxesOrder *order = context;
+  return compare_axes(order->x, a, b, order->axes, order->x->rank);
 }
 
 int64_t *sparse_sort(const SparseTensor *x, const int *axes, Status *status) {
@@ -158,23 +160,8 @@ int64_t *sparse_sort(const SparseTensor *x, const int *axes, Status *status) {
     status_oom(status, "the order of indices");
     return NULL;
   }
-  int64_t *from = order, *to = order + x->count;
-  bool sorted = true;
-  for (int64_t i = 0; i < x->count; i++) {
-    from[i] = i;
-    sorted = sorted && (i == 0 || compare_axes(x, i - 1, i, axes, x->rank) <= 0);
-  }
-  for (int64_t width = 1; !sorted && width < x->count; width *= 2) {
-    for (int64_t begin = 0; begin < x->count; begin += 2 * width) {
-      int64_t middle = begin + width < x->count ? begin + width : x->count;
-      int64_t end = middle + width < x->count ? middle + width : x->count;
-      merge(x, axes, from, to, begin, middle, end);
-    }
-    int64_t *old = from;
-    from = to;
-    to = old;
-  }
-  if (from != order) memcpy(order, from, (size_t)x->count * sizeof *order);
+  for (int64_t i = 0; i < x->count; i++) order[i] = i;
+  sort_positions(order, x->count, order + x->count, compare_entries, &(AxesOrder){x, axes});
   return order;
 }
 

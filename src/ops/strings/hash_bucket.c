@@ -2,7 +2,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/strings/string_elements.h"
-#include "ops/strings/string_hash.h"
+#include "ops/support/string_hash.h"
 
 typedef struct BucketState {
   int64_t buckets;

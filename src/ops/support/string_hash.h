@@ -1,6 +1,6 @@
 /* Hashes of strings that TensorFlow's ops are defined by. */
-#ifndef TFCORE_OPS_STRINGS_STRING_HASH_H_
-#define TFCORE_OPS_STRINGS_STRING_HASH_H_
+#ifndef TFCORE_OPS_SUPPORT_STRING_HASH_H_
+#define TFCORE_OPS_SUPPORT_STRING_HASH_H_
 
 #include "base/str.h"
 

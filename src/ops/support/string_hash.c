@@ -1,4 +1,4 @@
-#include "ops/strings/string_hash.h"
+#include "ops/support/string_hash.h"
 
 #include <string.h>
 
