@@ -230,27 +230,11 @@ done:
 }
 
 static bool resize_bilinear_grad(KernelContext *context, Status *status) {
-  const Tensor *grads = context->inputs[0], *original = context->inputs[1];
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  if (grads->shape.rank != 4)
-    return status_invalid(status, "input_grad must be 4-dimensional%s", shape_text(&grads->shape, a));
-  if (original->shape.rank != 4)
-    return status_invalid(status, "original_image must be 4-dimensional%s", shape_text(&original->shape, a));
-  const int64_t *from = shape_dims(&grads->shape), *to = shape_dims(&original->shape);
-  if (to[1] > INT32_MAX || to[2] > INT32_MAX)
-    return status_invalid(status, "original sizes must be between 0 and max int32");
-  if (to[1] == 0 || to[2] == 0) return status_invalid(status, "original dimensions must be positive");
-  if (from[1] == 0 || from[2] == 0) return status_invalid(status, "resized dimensions must be positive");
-  if (from[0] != to[0] || from[3] != to[3]) {
-    return status_invalid(status,
-                          "input_grad and original_image must have the same batch size and channels: %s vs. "
-                          "%s",
-                          shape_text(&grads->shape, a), shape_text(&original->shape, b));
-  }
   Tensor *out;
   Image result = {0};
-  TRY(kernel_allocate_output(context, 0, &original->shape, &out, status));
+  TRY(resize_begin_grad(context, &out, status));
   if (tensor_num_elements(out) == 0) return true;
+  const int64_t *from = shape_dims(&context->inputs[0]->shape), *to = shape_dims(&out->shape);
   bool ok = image_begin(context, out, false, &result, status) &&
             spread(context, from, to, &result, out->dtype == DT_DOUBLE, status) &&
             image_finish(context, &result, NULL, false, out, status);
@@ -259,12 +243,6 @@ static bool resize_bilinear_grad(KernelContext *context, Status *status) {
 }
 
 /* --- registrations --- */
-
-static bool shape_resize_bilinear_grad(InferenceContext *c, Status *status) {
-  (void)status;
-  shape_set_output(c, 0, shape_input(c, 1));
-  return true;
-}
 
 /* Integers have no gradient. */
 static bool bilinear_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
@@ -306,7 +284,7 @@ const OpRegistration kOpResizeBilinearGrad = {
     .outputs = {"output: T"},
     .attrs = {"T: {float, bfloat16, half, double}", "align_corners: bool = false",
               "half_pixel_centers: bool = false"},
-    .shape = shape_resize_bilinear_grad,
+    .shape = shape_resize_grad,
     .gradient =
         "ResizeBilinearGradGradient[T:type, align_corners:bool, half_pixel_centers:bool](grads:float, "
         "image:T, d:T) -> (dgrads:float, dimage:T) {\n"

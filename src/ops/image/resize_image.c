@@ -45,13 +45,34 @@ bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **o
   return kernel_allocate_output_dims(context, 0, 4, resized, out, status);
 }
 
-static float step_of(const ResizeAttrs *attrs, int64_t original, int64_t resized) {
+bool resize_begin_grad(KernelContext *context, Tensor **out, Status *status) {
+  const Tensor *grads = context->inputs[0], *original = context->inputs[1];
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  if (grads->shape.rank != 4)
+    return status_invalid(status, "input_grad must be 4-dimensional%s", shape_text(&grads->shape, a));
+  if (original->shape.rank != 4)
+    return status_invalid(status, "original_image must be 4-dimensional%s", shape_text(&original->shape, a));
+  const int64_t *from = shape_dims(&grads->shape), *to = shape_dims(&original->shape);
+  if (to[1] > INT32_MAX || to[2] > INT32_MAX)
+    return status_invalid(status, "original sizes must be between 0 and max int32");
+  if (to[1] == 0 || to[2] == 0) return status_invalid(status, "original dimensions must be positive");
+  if (from[1] == 0 || from[2] == 0) return status_invalid(status, "resized dimensions must be positive");
+  if (from[0] != to[0] || from[3] != to[3]) {
+    return status_invalid(status,
+                          "input_grad and original_image must have the same batch size and channels: %s vs. "
+                          "%s",
+                          shape_text(&grads->shape, a), shape_text(&original->shape, b));
+  }
+  return kernel_allocate_output(context, 0, &original->shape, out, status);
+}
+
+float resize_step(const ResizeAttrs *attrs, int64_t original, int64_t resized) {
   return attrs->align_corners && resized > 1 ? (float)(original - 1) / (float)(resized - 1)
                                              : (float)original / (float)resized;
 }
 
 void resize_between(const ResizeAttrs *attrs, int64_t original, int64_t resized, ResizeBetween *axis) {
-  float step = step_of(attrs, original, resized);
+  float step = resize_step(attrs, original, resized);
   for (int64_t i = 0; i < resized; i++) {
     float place = attrs->half_pixel_centers ? ((float)i + 0.5f) * step - 0.5f : (float)i * step,
           below = floorf(place);
@@ -64,7 +85,7 @@ void resize_between(const ResizeAttrs *attrs, int64_t original, int64_t resized,
 }
 
 void resize_nearest(const ResizeAttrs *attrs, int64_t original, int64_t resized, int64_t *axis) {
-  float step = step_of(attrs, original, resized);
+  float step = resize_step(attrs, original, resized);
   for (int64_t i = 0; i < resized; i++) {
     float place = (attrs->half_pixel_centers ? (float)i + 0.5f : (float)i) * step;
     int64_t nearest = (int64_t)(attrs->align_corners ? roundf(place) : floorf(place));
@@ -87,5 +108,11 @@ bool shape_resize(InferenceContext *c, Status *status) {
   }
   TRY(shape_ok(shape_of_dims(c, dims, 4), &output, status));
   shape_set_output(c, 0, output);
+  return true;
+}
+
+bool shape_resize_grad(InferenceContext *c, Status *status) {
+  (void)status;
+  shape_set_output(c, 0, shape_input(c, 1));
   return true;
 }

@@ -23,6 +23,13 @@ MUST_CHECK bool resize_read_size(const Tensor *size, const char *not_positive, i
 MUST_CHECK bool resize_begin(KernelContext *context, int64_t sizes[RESIZE_AXES], Tensor **out,
                              Status *status);
 
+/* Checks input 0, an incoming gradient, and input 1, the original image, and allocates output 0 in the shape
+ * of the latter. */
+MUST_CHECK bool resize_begin_grad(KernelContext *context, Tensor **out, Status *status);
+
+/* The distance between elements of the result, in elements of the original axis. */
+float resize_step(const ResizeAttrs *attrs, int64_t original, int64_t resized);
+
 /* For position `i` of the resized axis: the two elements of the original axis around it, and the distance
  * from the first. */
 typedef struct ResizeBetween {
@@ -37,5 +44,7 @@ void resize_nearest(const ResizeAttrs *attrs, int64_t original, int64_t resized,
 
 /* Shape functions for an image and a size, which is input 1. */
 bool shape_resize(InferenceContext *c, Status *status);
+/* The shape function of their gradients: the shape of input 1. */
+bool shape_resize_grad(InferenceContext *c, Status *status);
 
 #endif

@@ -1,0 +1,11 @@
+/* Images of any real type as floats: most ops on images compute in float. */
+#ifndef TFCORE_OPS_IMAGE_IMAGE_FLOATS_H_
+#define TFCORE_OPS_IMAGE_IMAGE_FLOATS_H_
+
+#include "ops/support/window_attrs.h"
+
+/* The elements of `tensor` as floats: its own memory if it is of type float, else a copy that image_drop
+ * frees. */
+MUST_CHECK bool image_floats(KernelContext *context, const Tensor *tensor, Image *floats, Status *status);
+
+#endif
