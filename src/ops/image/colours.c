@@ -185,42 +185,67 @@ static bool shape_contrast(InferenceContext *c, Status *status) {
 
 /* The derivatives of hue and saturation with regard to channel `c`, which is the largest if b_c is 1 and the
  * smallest if s_c is 1; hue is n / (6 range), and n depends on the channel by +p and -q. */
-#define CHANNEL(c, p, q)                        \
-  "  e_" c " = Sub[T=$T](b_" c ":y:0, s_" c     \
-  ":y:0)\n"                                     \
-  "  n_" c " = Sub[T=$T](b_" p ":y:0, b_" q     \
-  ":y:0)\n"                                     \
-  "  h1_" c " = Mul[T=$T](e_" c                 \
-  ":z:0, hue:z:0)\n"                            \
-  "  h2_" c " = Sub[T=$T](n_" c ":z:0, h1_" c   \
-  ":z:0)\n"                                     \
-  "  h3_" c " = Mul[T=$T](h2_" c                \
-  ":z:0, dh:z:0)\n"                             \
-  "  v1_" c " = Mul[T=$T](b_" c                 \
-  ":y:0, rest:z:0)\n"                           \
-  "  v2_" c " = Sub[T=$T](v1_" c ":z:0, s_" c   \
-  ":y:0)\n"                                     \
-  "  v3_" c " = Mul[T=$T](v2_" c                \
-  ":z:0, ds:z:0)\n"                             \
-  "  w_" c " = Mul[T=$T](b_" c                  \
-  ":y:0, d:output:2)\n"                         \
-  "  a_" c " = AddV2[T=$T](h3_" c ":z:0, v3_" c \
-  ":z:0)\n"                                     \
+/* clang-format off */
+#define CHANNEL(c, p, q)                                      \
+  "  e_" c " = Sub[T=$T](b_" c ":y:0, s_" c ":y:0)\n"         \
+  "  n_" c " = Sub[T=$T](b_" p ":y:0, b_" q ":y:0)\n"         \
+  "  h1_" c " = Mul[T=$T](e_" c ":z:0, hue:z:0)\n"            \
+  "  h2_" c " = Sub[T=$T](n_" c ":z:0, h1_" c ":z:0)\n"       \
+  "  h3_" c " = Mul[T=$T](h2_" c ":z:0, dh:z:0)\n"            \
+  "  v1_" c " = Mul[T=$T](b_" c ":y:0, rest:z:0)\n"           \
+  "  v2_" c " = Mul[T=$T](s_" c ":y:0, lit:y:0)\n"            \
+  "  v3_" c " = Sub[T=$T](v1_" c ":z:0, v2_" c ":z:0)\n"      \
+  "  v4_" c " = Mul[T=$T](v3_" c ":z:0, ds:z:0)\n"            \
+  "  w_" c " = Mul[T=$T](b_" c ":y:0, d:output:2)\n"          \
+  "  a_" c " = AddV2[T=$T](h3_" c ":z:0, v4_" c ":z:0)\n"     \
   "  d_" c " = AddV2[T=$T](a_" c ":z:0, w_" c ":z:0)\n"
 /* b_c and s_c from comparisons with the other two channels. */
-#define EXTREME(kind, c, op1, x, op2, y)                             \
-  "  " kind "1_" c " = " op1 "[T=$T](x:output:" c ", x:output:" x    \
-  ")\n"                                                              \
-  "  " kind "2_" c " = " op2 "[T=$T](x:output:" c ", x:output:" y    \
-  ")\n"                                                              \
-  "  " kind "3_" c " = LogicalAnd(" kind "1_" c ":z:0, " kind "2_" c \
-  ":z:0)\n"                                                          \
+#define EXTREME(kind, c, op1, x, op2, y)                                                         \
+  "  " kind "1_" c " = " op1 "[T=$T](x:output:" c ", x:output:" x ")\n"                          \
+  "  " kind "2_" c " = " op2 "[T=$T](x:output:" c ", x:output:" y ")\n"                          \
+  "  " kind "3_" c " = LogicalAnd(" kind "1_" c ":z:0, " kind "2_" c ":z:0)\n"                   \
   "  " kind "_" c " = Cast[SrcT=bool, DstT=$T, Truncate=false](" kind "3_" c ":z:0)\n"
 /* b_c times the difference of the other two. */
-#define PART(c, x, y)                                 \
-  "  m_" c " = Sub[T=$T](x:output:" x ", x:output:" y \
-  ")\n"                                               \
+#define PART(c, x, y)                                         \
+  "  m_" c " = Sub[T=$T](x:output:" x ", x:output:" y ")\n"   \
   "  o_" c " = Mul[T=$T](b_" c ":y:0, m_" c ":z:0)\n"
+
+static const char kHsvGradient[] =
+    "RGBToHSVGradient[T:type](images:T, dy:T) -> (dimages:T) {\n"
+    "  x = Unpack[T=$T, num=3, axis=-1](images)\n"
+    "  d = Unpack[T=$T, num=3, axis=-1](dy)\n"
+    "  max1 = Maximum[T=$T](x:output:0, x:output:1)\n"
+    "  max = Maximum[T=$T](max1:z:0, x:output:2)\n"
+    "  min1 = Minimum[T=$T](x:output:0, x:output:1)\n"
+    "  min = Minimum[T=$T](min1:z:0, x:output:2)\n"
+    "  range = Sub[T=$T](max:z:0, min:z:0)\n"
+    EXTREME("b", "0", "GreaterEqual", "1", "GreaterEqual", "2")
+    EXTREME("b", "1", "Greater", "0", "GreaterEqual", "2")
+    EXTREME("b", "2", "Greater", "0", "Greater", "1")
+    EXTREME("s", "0", "Less", "1", "Less", "2")
+    EXTREME("s", "1", "LessEqual", "0", "Less", "2")
+    EXTREME("s", "2", "LessEqual", "0", "LessEqual", "1")
+    PART("0", "1", "2")
+    PART("1", "2", "0")
+    PART("2", "0", "1")
+    "  n1 = AddV2[T=$T](o_0:z:0, o_1:z:0)\n"
+    "  n = AddV2[T=$T](n1:z:0, o_2:z:0)\n"
+    "  hue = DivNoNan[T=$T](n:z:0, range:z:0)\n"
+    "  six = Const[dtype=$T, value=6]()\n"
+    "  sixfold = Mul[T=$T](range:z:0, six:output:0)\n"
+    "  dh = DivNoNan[T=$T](d:output:0, sixfold:z:0)\n"
+    "  zero = ZerosLike[T=$T](min:z:0)\n"
+    "  above = Greater[T=$T](min:z:0, zero:y:0)\n"
+    "  lit = Cast[SrcT=bool, DstT=$T, Truncate=false](above:z:0)\n"
+    "  rest = DivNoNan[T=$T](min:z:0, max:z:0)\n"
+    "  ds = DivNoNan[T=$T](d:output:1, max:z:0)\n"
+    CHANNEL("0", "2", "1")
+    CHANNEL("1", "0", "2")
+    CHANNEL("2", "1", "0")
+    "  dimages = Pack[T=$T, N=3, axis=-1](d_0:z:0, d_1:z:0, d_2:z:0)\n"
+    "  return dimages = dimages:output:0\n"
+    "}\n";
+/* clang-format on */
 
 static ParallelBody *const kToHsv[] = {rgb_to_hsv_f32, rgb_to_hsv_f64, rgb_to_hsv_f16, rgb_to_hsv_bf16};
 static ParallelBody *const kToRgb[] = {hsv_to_rgb_f32, hsv_to_rgb_f64, hsv_to_rgb_f16, hsv_to_rgb_bf16};
@@ -237,39 +262,7 @@ const OpRegistration kOpRGBToHSV = {
     .outputs = {"output: T"},
     .attrs = {"T: {half, bfloat16, float, double} = DT_FLOAT"},
     .shape = shape_colours,
-    .gradient = "RGBToHSVGradient[T:type](images:T, dy:T) -> (dimages:T) {\n"
-                "  x = Unpack[T=$T, num=3, axis=-1](images)\n"
-                "  d = Unpack[T=$T, num=3, axis=-1](dy)\n"
-                "  max1 = Maximum[T=$T](x:output:0, x:output:1)\n"
-                "  max = Maximum[T=$T](max1:z:0, x:output:2)\n"
-                "  min1 = Minimum[T=$T](x:output:0, x:output:1)\n"
-                "  min = Minimum[T=$T](min1:z:0, x:output:2)\n"
-                "  range = Sub[T=$T](max:z:0, min:z:0)\n" EXTREME(
-                    "b", "0", "GreaterEqual", "1", "GreaterEqual",
-                    "2") EXTREME("b", "1", "Greater", "0", "GreaterEqual",
-                                 "2") EXTREME("b", "2", "Greater", "0", "Greater",
-                                              "1") EXTREME("s", "0", "Less", "1", "Less",
-                                                           "2") EXTREME("s", "1", "LessEqual", "0", "Less",
-                                                                        "2") EXTREME("s", "2", "LessEqual",
-                                                                                     "0", "LessEqual",
-                                                                                     "1") PART("0", "1",
-                                                                                               "2")
-                    PART("1", "2", "0") PART("2", "0", "1")
-                "  n1 = AddV2[T=$T](o_0:z:0, o_1:z:0)\n"
-                "  n = AddV2[T=$T](n1:z:0, o_2:z:0)\n"
-                "  hue = DivNoNan[T=$T](n:z:0, range:z:0)\n"
-                "  six = Const[dtype=$T, value=6]()\n"
-                "  sixfold = Mul[T=$T](range:z:0, six:output:0)\n"
-                "  dh = DivNoNan[T=$T](d:output:0, sixfold:z:0)\n"
-                "  zero = ZerosLike[T=$T](min:z:0)\n"
-                "  above = Greater[T=$T](min:z:0, zero:y:0)\n"
-                "  lit = Cast[SrcT=bool, DstT=$T, Truncate=false](above:z:0)\n"
-                "  rest = DivNoNan[T=$T](min:z:0, max:z:0)\n"
-                "  ds = DivNoNan[T=$T](d:output:1, max:z:0)\n" CHANNEL("0", "2", "1") CHANNEL("1", "0", "2")
-                    CHANNEL("2", "1", "0")
-                "  dimages = Pack[T=$T, N=3, axis=-1](d_0:z:0, d_1:z:0, d_2:z:0)\n"
-                "  return dimages = dimages:output:0\n"
-                "}\n",
+    .gradient = kHsvGradient,
     .kernels = {KERNELS(kToHsv)},
 };
 
