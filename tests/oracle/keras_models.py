@@ -106,6 +106,34 @@ def operations():
     return keras.Model(x, keras.ops.mean(keras.ops.expand_dims(y[:, 1:], 1), axis=-1)), [values(2, 3)]
 
 
+def volumes():
+    """Three dimensions, with and without a format of its own."""
+    x = L.Input((5, 6, 4, 2), name='volume')
+    y = L.Conv3D(4, (2, 3, 2), strides=(1, 2, 1), padding='same', activation='relu', name='conv')(x)
+    y = L.BatchNormalization(name='norm')(y)
+    y = L.Conv3D(2, 2, groups=2, name='groups')(L.ZeroPadding3D(((1, 0), (0, 1), (1, 1)))(y))
+    y = L.Conv3DTranspose(3, (2, 3, 2), strides=2, padding='same', name='up')(L.MaxPooling3D((2, 2, 1), padding='same')(y))
+    y = L.Conv3DTranspose(2, 3, strides=2, output_padding=1, use_bias=False, name='more')(L.AveragePooling3D(2)(y))
+    y = L.Cropping3D(((1, 1), (0, 2), (2, 0)))(L.UpSampling3D((1, 2, 1))(y))
+    return keras.Model(x, [L.GlobalAveragePooling3D()(y), L.GlobalMaxPooling3D(keepdims=True)(y)]), [values(2, 5, 6, 4, 2)]
+
+
+def resized():
+    """Every interpolation, larger and smaller, and what keeps proportions."""
+    x = L.Input((5, 8, 2), name='image')
+    y = [L.Resizing(7, 4, interpolation=how)(x) for how in ('nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5')]
+    y.append(L.Resizing(4, 4, crop_to_aspect_ratio=True)(x))
+    if IS_2:
+        y += [L.Resizing(7, 4, interpolation=how)(x) for how in ('area', 'gaussian', 'mitchellcubic')]
+        y.append(L.RandomCrop(4, 3)(x))
+    else:
+        y += [L.Resizing(3, 6, interpolation=how, antialias=True)(x) for how in ('nearest', 'bilinear', 'bicubic', 'lanczos3')]
+        y.append(L.Resizing(6, 6, pad_to_aspect_ratio=True, fill_value=.5)(x))
+        y += [L.Resizing(5, 8)(x), L.RandomCrop(4, 3)(x), L.RandAugment()(x), L.RandomElasticTransform()(x)]
+        y.append(L.UpSampling2D(2, interpolation='lanczos3')(x))
+    return keras.Model(x, y), [values(1, 5, 8, 2)]
+
+
 def input_names(model):
     if isinstance(model, keras.Sequential):
         return [model.get_config()['layers'][0]['config']['name']]
@@ -198,6 +226,8 @@ def main():
     if not IS_2:
         record('attention', *attention(), ['keras'])
         record('foreign', *foreign(), ['keras'])
+    record('volumes', *volumes(), ['keras'])
+    record('resized', *resized(), ['keras'])
     path = ROOT / 'models.json'
     before = json.loads(path.read_text()) if path.exists() else {}
     kept = {name: record for name, record in before.items() if name.endswith('2') != IS_2}

@@ -1,4 +1,4 @@
-/** Convolutions. One dimension is computed as two, the first of which has the size 1. */
+/** Convolutions. One dimension is computed as two, the first of which has the size 1; three have ops of their own. */
 import type { Output } from '../../graph/operation.js';
 import type { Layer, LayerFunction } from '../layer.js';
 import { Size, range } from '../ops.js';
@@ -73,11 +73,12 @@ const convolution =
         dilations: [1, ...onPlane(window.dilations), 1],
         padding,
       };
-      const weights = layer.split(kernelOnPlane(layer, kernel, rank), groups, 3);
+      const [op, last] = rank === 3 ? ['Conv3D', 4] : ['Conv2D', 3];
+      const weights = layer.split(kernelOnPlane(layer, kernel, rank), groups, last);
       const parts = layer
-        .split(plane(layer, padded, rank), groups, 3)
-        .map((part, i) => layer.op('Conv2D', [part, weights[i]!], attrs));
-      return finish(layer, line(layer, layer.concat(parts, 3), rank), filters);
+        .split(plane(layer, padded, rank), groups, last)
+        .map((part, i) => layer.op(op, [part, weights[i]!], attrs));
+      return finish(layer, line(layer, layer.concat(parts, last), rank), filters);
     });
 
 /** Kernels of one dimension get the height 1. */
@@ -158,7 +159,7 @@ const transposedConvolution =
       const wanted = range(0, rank).map((i) => enlarged(layer, sizes[i + 1]!, window, i, extra?.[i]));
       const onPlaneSizes = [sizes[0]!, ...(rank === 1 ? [1] : []), ...wanted, filters];
       const result = layer.op(
-        'Conv2DBackpropInput',
+        rank === 3 ? 'Conv3DBackpropInputV2' : 'Conv2DBackpropInput',
         [layer.shapeOf(onPlaneSizes), kernelOnPlane(layer, kernel, rank), plane(layer, x, rank)],
         {
           strides: [1, ...onPlane(window.strides), 1],
@@ -176,12 +177,15 @@ const transposedConvolution =
 export const CONVOLUTION: Readonly<Record<string, LayerFunction>> = {
   Conv1D: convolution(1),
   Conv2D: convolution(2),
+  Conv3D: convolution(3),
   Convolution1D: convolution(1),
   Convolution2D: convolution(2),
+  Convolution3D: convolution(3),
   DepthwiseConv1D: depthwiseConvolution(1),
   DepthwiseConv2D: depthwiseConvolution(2),
   SeparableConv1D: separableConvolution(1),
   SeparableConv2D: separableConvolution(2),
   Conv1DTranspose: transposedConvolution(1),
   Conv2DTranspose: transposedConvolution(2),
+  Conv3DTranspose: transposedConvolution(3),
 };

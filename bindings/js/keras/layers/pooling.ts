@@ -1,19 +1,19 @@
 /** Pooling, and layers that enlarge, cut or repeat parts of images and sequences. */
-import { UnimplementedError } from '../../base/errors.js';
 import type { Output } from '../../graph/operation.js';
 import type { Layer, LayerFunction } from '../layer.js';
 import { Size, range } from '../ops.js';
 import { withChannelsLast } from './convolution.js';
+import { resized } from './resizing.js';
 
 const pooling =
-  (rank: number, op: 'MaxPool' | 'AvgPool'): LayerFunction =>
+  (rank: number, plane: 'MaxPool' | 'AvgPool'): LayerFunction =>
   (layer, { input }) =>
     withChannelsLast(layer, input, (x) => {
       const { config } = layer;
       const size = config.ints('pool_size', rank, 2);
       const strides = config.ints('strides', rank, size);
       const flat = rank === 1;
-      const result = layer.op(op, [flat ? layer.expand(x, 1) : x], {
+      const result = layer.op(rank === 3 ? `${plane}3D` : plane, [flat ? layer.expand(x, 1) : x], {
         ksize: [1, ...(flat ? [1] : []), ...size, 1],
         strides: [1, ...(flat ? [1] : []), ...strides, 1],
         padding: config.choice('padding', 'valid', ['valid', 'same']).toUpperCase(),
@@ -84,15 +84,6 @@ function repeated(layer: Layer, x: Output, axis: number, count: number): Output 
 const upSampling1D: LayerFunction = (layer, { input }) =>
   repeated(layer, input, 1, layer.config.ints('size', 1, 2)[0]!);
 
-export type Interpolation = 'nearest' | 'bilinear';
-
-/** Resizes the two dimensions in the middle as tf.image.resize does. */
-export function resized(layer: Layer, x: Output, sizes: readonly [Size, Size], how: string): Output {
-  const op = { nearest: 'ResizeNearestNeighbor', bilinear: 'ResizeBilinear' }[how];
-  if (!op) throw new UnimplementedError(`layer ${layer.name}: interpolation '${how}' is not known`);
-  return layer.op(op, [x, layer.shapeOf(sizes)], { half_pixel_centers: true });
-}
-
 const upSampling2D: LayerFunction = (layer, { input }) =>
   withChannelsLast(layer, input, (x) => {
     const [height, width] = layer.config.ints('size', 2, 2) as [number, number];
@@ -102,25 +93,36 @@ const upSampling2D: LayerFunction = (layer, { input }) =>
     return resized(layer, x, [layer.times(sizes[1]!, height), layer.times(sizes[2]!, width)], how);
   });
 
+const upSampling3D: LayerFunction = (layer, { input }) =>
+  withChannelsLast(layer, input, (x) =>
+    layer.config.ints('size', 3, 2).reduce((larger, count, i) => repeated(layer, larger, i + 1, count), x),
+  );
+
 export const POOLING: Readonly<Record<string, LayerFunction>> = {
   MaxPooling1D: pooling(1, 'MaxPool'),
   MaxPooling2D: pooling(2, 'MaxPool'),
+  MaxPooling3D: pooling(3, 'MaxPool'),
   MaxPool1D: pooling(1, 'MaxPool'),
   MaxPool2D: pooling(2, 'MaxPool'),
+  MaxPool3D: pooling(3, 'MaxPool'),
   AveragePooling1D: pooling(1, 'AvgPool'),
   AveragePooling2D: pooling(2, 'AvgPool'),
+  AveragePooling3D: pooling(3, 'AvgPool'),
   AvgPool1D: pooling(1, 'AvgPool'),
   AvgPool2D: pooling(2, 'AvgPool'),
+  AvgPool3D: pooling(3, 'AvgPool'),
   GlobalMaxPooling1D: globalPooling(1, 'Max'),
   GlobalMaxPooling2D: globalPooling(2, 'Max'),
   GlobalMaxPooling3D: globalPooling(3, 'Max'),
   GlobalMaxPool1D: globalPooling(1, 'Max'),
   GlobalMaxPool2D: globalPooling(2, 'Max'),
+  GlobalMaxPool3D: globalPooling(3, 'Max'),
   GlobalAveragePooling1D: globalPooling(1, 'Mean'),
   GlobalAveragePooling2D: globalPooling(2, 'Mean'),
   GlobalAveragePooling3D: globalPooling(3, 'Mean'),
   GlobalAvgPool1D: globalPooling(1, 'Mean'),
   GlobalAvgPool2D: globalPooling(2, 'Mean'),
+  GlobalAvgPool3D: globalPooling(3, 'Mean'),
   ZeroPadding1D: padding(1),
   ZeroPadding2D: padding(2),
   ZeroPadding3D: padding(3),
@@ -129,4 +131,5 @@ export const POOLING: Readonly<Record<string, LayerFunction>> = {
   Cropping3D: cropping(3),
   UpSampling1D: upSampling1D,
   UpSampling2D: upSampling2D,
+  UpSampling3D: upSampling3D,
 };

@@ -3,7 +3,7 @@ import type { Output } from '../../graph/operation.js';
 import { activate, elu, leakyRelu, relu, softmax } from '../activations.js';
 import { Layer, LayerFunction, unmasked } from '../layer.js';
 import { Size, range } from '../ops.js';
-import { resized } from './pooling.js';
+import { randomCrop, resizing } from './resizing.js';
 
 /** Layers that only change values while a model is trained, or add to its loss. */
 const identity: LayerFunction = (_, { input }) => input;
@@ -98,24 +98,6 @@ const masking: LayerFunction = (layer, { input }) => {
   return { output: layer.mul(input, kept), mask: layer.reduce('Any', differs, [-1]) };
 };
 
-const resizing: LayerFunction = (layer, { input }) => {
-  const { config } = layer;
-  for (const key of ['crop_to_aspect_ratio', 'pad_to_aspect_ratio', 'antialias'])
-    if (config.bool(key, false)) throw layer.refuse(`${key} is not supported`);
-  const isFirst = config.text('data_format', 'channels_last') === 'channels_first';
-  const sizes = [config.int('height'), config.int('width')] as [number, number];
-  const isSingle = layer.rank(input) === 3;
-  const batch = isSingle ? layer.expand(input, 0) : input;
-  const x = resized(
-    layer,
-    isFirst ? layer.channelsLast(batch) : batch,
-    sizes,
-    config.text('interpolation', 'bilinear'),
-  );
-  const result = isFirst ? layer.channelsFirst(x) : x;
-  return unmasked(isSingle ? layer.squeeze(result, 0) : result);
-};
-
 /** The middle of images that are large enough. */
 const centerCrop: LayerFunction = (layer, { input }) => {
   const { config } = layer;
@@ -171,14 +153,18 @@ const IDENTITIES = [
   'ActivityRegularization',
   'AlphaDropout',
   'AugMix',
+  'CutMix',
   'Dropout',
   'GaussianDropout',
   'GaussianNoise',
   'Identity',
+  'MixUp',
+  'RandAugment',
   'RandomBrightness',
   'RandomColorDegeneration',
   'RandomColorJitter',
   'RandomContrast',
+  'RandomElasticTransform',
   'RandomErasing',
   'RandomFlip',
   'RandomGaussianBlur',
@@ -218,6 +204,7 @@ export const SHAPING: Readonly<Record<string, LayerFunction>> = {
   Masking: masking,
   PReLU: prelu,
   Permute: permute,
+  RandomCrop: randomCrop,
   ReLU: reluLayer,
   RepeatVector: repeatVector,
   Rescaling: rescaling,
