@@ -57,26 +57,37 @@ static bool svd_shape(InferenceContext *c, Status *status) {
   return shape_of_matrices(c, outer, n, full ? n : k, &c->outputs[2], status);
 }
 
+/* dsm: the diagonal of ds. Singular values are real, whatever the imaginary parts of ds. */
+static void diagonal_lines(DataType type, StrBuf *text) {
+  if (!dtype_is_complex(type)) {
+    strbuf_append(text, "  dsm = MatrixDiag[T=$T](ds)\n");
+    return;
+  }
+  const char *real = type == DT_COMPLEX64 ? "float" : "double";
+  strbuf_printf(text,
+                "  ds_real = Real[T=$T, Tout=%s](ds)\n"
+                "  ds_wide = Cast[SrcT=%s, DstT=$T](ds_real:output:0)\n"
+                "  dsm = MatrixDiag[T=$T](ds_wide:y:0)\n",
+                real, real);
+}
+
 /* Singular values alone: da = U ds V^H. */
-static const char kValuesGradient[] =
-    "SvdGradient[T:type](a:T, ds:T, du:T, dv:T) -> (da:T) {\n"
+static const char kValuesLines[] =
     "  svd = Svd[T=$T](a)\n"
-    "  middle = MatrixDiag[T=$T](ds)\n"
-    "  left = BatchMatMulV2[T=$T](svd:u:0, middle:output:0)\n"
+    "  left = BatchMatMulV2[T=$T](svd:u:0, dsm:output:0)\n"
     "  da = BatchMatMulV2[T=$T, adj_y=true](left:output:0, svd:v:0)\n"
     "  return da = da:output:0\n"
     "}\n";
 
 /* Columns beyond k act on the gradient of the first k through their products. */
-#define FOLD_REST(x)                                                                                       \
-  GRADIENT_RIGHT_COLUMNS(x "2", "svd:" x ":0", "k")                                                        \
-  GRADIENT_RIGHT_COLUMNS("d" x "2", "d" x, "k") "  " x "_products = BatchMatMulV2[T=$T, adj_x=true](d" x   \
-                                                "2:output:0, " x                                           \
-                                                "1:output:0)\n"                                            \
-                                                "  " x "_turned = BatchMatMulV2[T=$T](" x "2:output:0, " x \
-                                                "_products:output:0)\n"                                    \
-                                                "  g" x " = Sub[T=$T](d" x "1:output:0, " x                \
-                                                "_turned:output:0)\n"
+#define FOLD_REST(x)                                                        \
+  GRADIENT_RIGHT_COLUMNS(x "2", "svd:" x ":0", "k")                         \
+  GRADIENT_RIGHT_COLUMNS("d" x "2", "d" x, "k")                             \
+  "  " x "_products = BatchMatMulV2[T=$T, adj_x=true](d" x "2:output:0, " x \
+  "1:output:0)\n"                                                           \
+  "  " x "_turned = BatchMatMulV2[T=$T](" x "2:output:0, " x                \
+  "_products:output:0)\n"                                                   \
+  "  g" x " = Sub[T=$T](d" x "1:output:0, " x "_turned:output:0)\n"
 
 /* f * (x^H gx) and the part of gx outside of the space of x, divided by the singular values. */
 #define SIDE(x)                                                                                     \
@@ -113,7 +124,9 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
   TRY(node_attr_bool(request->node, "compute_uv", &vectors, status));
   TRY(node_attr_bool(request->node, "full_matrices", &full, status));
   if (!vectors) {
-    strbuf_append(text, kValuesGradient);
+    strbuf_append(text, "SvdGradient[T:type](a:T, ds:T, du:T, dv:T) -> (da:T) {\n");
+    diagonal_lines(type, text);
+    strbuf_append(text, kValuesLines);
     return strbuf_ok(text, status);
   }
   strbuf_printf(text,
@@ -123,6 +136,7 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
                         GRADIENT_LEFT_COLUMNS("du1", "du", "k") GRADIENT_LEFT_COLUMNS("dv1", "dv", "k")
                             FOLD_REST("u") FOLD_REST("v"),
                 full ? "true" : "false");
+  diagonal_lines(type, text);
   strbuf_append(text,
                 "  tiny = Const[dtype=$T, value=1e-20]()\n"
                 "  s = MatrixDiag[T=$T](svd:s:0)\n" GRADIENT_EYE("eye", "s:output:0")
@@ -137,7 +151,6 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
                 "  inverse = MatrixDiag[T=$T](reciprocal:z:0)\n" SIDE("u") SIDE("v")
                 "  us = BatchMatMulV2[T=$T](symu:z:0, s:output:0)\n"
                 "  sv = BatchMatMulV2[T=$T](s:output:0, symv:z:0)\n"
-                "  dsm = MatrixDiag[T=$T](ds)\n"
                 "  both = Add[T=$T](us:output:0, sv:output:0)\n"
                 "  real = Add[T=$T](dsm:output:0, both:z:0)\n");
   if (dtype_is_complex(type)) {

@@ -156,15 +156,16 @@ static bool banded_gradient(const GradientRequest *request, StrBuf *text, Status
   .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, \
   .state_size = sizeof(TriangularState), .construct = triangular_construct
 #define SOLVE_ATTRS "lower: bool = true", "adjoint: bool = false"
-#define SOLVE_KERNELS(f) \
-  { FLOAT_KERNELS(f), COMPLEX_KERNELS(f) }
 
 const OpRegistration kOpMatrixTriangularSolve = {
     SOLVE("MatrixTriangularSolve"),
     .attrs = {SOLVE_ATTRS, "T: {bfloat16, double, float, half, complex64, complex128}"},
     .shape = shape_matrix_solve_broadcast,
     .gradient_fn = triangular_gradient,
-    .kernels = SOLVE_KERNELS(triangular_kernel),
+    /* Half is for the gradient of Qr. */
+    .kernels = {FLOAT_KERNELS(triangular_kernel),
+                {DT_HALF, triangular_kernel},
+                COMPLEX_KERNELS(triangular_kernel)},
 };
 
 const OpRegistration kOpBatchMatrixTriangularSolve = {
@@ -181,5 +182,5 @@ const OpRegistration kOpBandedTriangularSolve = {
     .attrs = {SOLVE_ATTRS, "T: {double, float, half, complex64, complex128}"},
     .shape = banded_shape,
     .gradient_fn = banded_gradient,
-    .kernels = SOLVE_KERNELS(banded_kernel),
+    .kernels = {FLOAT_KERNELS(banded_kernel), COMPLEX_KERNELS(banded_kernel)},
 };

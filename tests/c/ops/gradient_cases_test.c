@@ -96,6 +96,8 @@ static const struct {
     {"RaggedTensorToVariant", "ops/sparse/ragged_variant_test.c", "gradients_flow_through_variants_of_rows"},
     {"RaggedTensorFromVariant", "ops/sparse/ragged_variant_test.c",
      "gradients_flow_through_variants_of_rows"},
+    {"Cholesky", "ops/linalg/linalg_differences_test.c", "gradients_of_cholesky_are_hermitian"},
+    {"MatrixSolveLs", "ops/linalg/linalg_differences_test.c", "gradients_of_least_squares"},
     {"ResourceGather", "ops/state/variable_test.c", "gradients_flow_into_gathered_variables"},
     {"LSTMBlockCell", "ops/nn/recurrent_cells_test.c", "gradients_of_lstm_cells_are_those_of_their_states"},
     {"BlockLSTM", "ops/nn/recurrent_cells_test.c", "gradients_of_lstms_over_time_are_those_of_their_states"},
@@ -183,6 +185,7 @@ static const struct {
   const char *op, *why;
 } kNoDerivative[] = {
     {"EuclideanNorm", "the norm has no imaginary part, but that of dy is used"},
+    {"LogMatrixDeterminant", "the logarithm has no imaginary part, and the sign has no gradient"},
     {"Sign", "the gradient is zero, but z / |z| turns with z"},
     {"SquaredDifference", "|x - y|^2 has no imaginary part, but that of dy is used"},
 };
