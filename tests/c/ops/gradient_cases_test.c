@@ -103,6 +103,8 @@ static const struct {
     {"BlockLSTM", "ops/nn/recurrent_cells_test.c", "gradients_of_lstms_over_time_are_those_of_their_states"},
     {"BlockLSTMV2", "ops/nn/recurrent_cells_test.c",
      "gradients_of_lstms_over_time_are_those_of_their_states"},
+    {"CTCLoss", "ops/ctc/ctc_test.c", "gradients_of_ctc_losses"},
+    {"CTCLossV2", "ops/ctc/ctc_test.c", "gradients_of_ctc_losses"},
     {"GRUBlockCell", "ops/nn/recurrent_cells_test.c", "gradients_of_gru_cells_are_those_of_their_state"},
 };
 enum { NUM_ELSEWHERE = sizeof kElsewhere / sizeof kElsewhere[0], MAX_SHAPES = 64, CASES_WANTED = 3 };
