@@ -145,8 +145,7 @@ static bool step(Beam *beam, const double *y, int64_t classes, Status *status) {
 
 static bool add_paths(const Beam *beam, const BeamState *state, int64_t b, Tensor *scores,
                       CtcDecoded *decoded, Status *status) {
-  if (state->paths > state->width)
-    return status_invalid(status, "requested more paths than the beam width.");
+  if (state->paths > state->width) return status_invalid(status, "requested more paths than the beam width.");
   if (state->paths > beam->num_leaves)
     return status_invalid(status, "Less leaves in the beam search than requested.");
   for (int64_t p = 0; p < state->paths; p++) {

@@ -50,7 +50,8 @@ bool ctc_decoder_begin(KernelContext *context, int64_t paths, Tensor **log_proba
   }
   for (int64_t b = 0; b < batch; b++) {
     if (tensor_i32(lengths)[b] > time)
-      return status_set(status, CODE_FAILED_PRECONDITION, "sequence_length(%" PRId64 ") <= %" PRId64, b, time);
+      return status_set(status, CODE_FAILED_PRECONDITION, "sequence_length(%" PRId64 ") <= %" PRId64, b,
+                        time);
   }
   if (shape_dim(&inputs->shape, 2) >= INT32_MAX)
     return status_invalid(status, "num_classes cannot exceed max int");

@@ -42,8 +42,7 @@ static bool ctc_greedy(KernelContext *context, Status *status) {
   TRY(ctc_decoder_begin(context, 1, &scores, status));
   int64_t classes = shape_dim(&inputs->shape, 2), blank = state->blank + (state->blank < 0 ? classes : 0);
   if (blank < 0 || blank >= classes) {
-    return status_invalid(status,
-                          "blank_index expected to be between %" PRId64 " and %" PRId64 " but was %d",
+    return status_invalid(status, "blank_index expected to be between %" PRId64 " and %" PRId64 " but was %d",
                           -classes, classes - 1, state->blank);
   }
   bool ok = true;

@@ -41,7 +41,7 @@ typedef struct Sequence {
   int64_t b, steps, places;
   const int32_t *labels;
   int64_t num_labels;
-  int32_t *path;                 /* classes of the places */
+  int32_t *path;                   /* classes of the places */
   double *y, *alpha, *beta, *sums; /* y: [time, classes]; alpha and beta: [time, places]; sums: [classes] */
 } Sequence;
 
@@ -56,8 +56,7 @@ static bool check_inputs(const KernelContext *context, Status *status) {
   if (indices->rank != 2) return status_invalid(status, "labels_indices is not a matrix");
   if (values->rank != 1) return status_invalid(status, "labels_values is not a vector");
   int64_t batch = shape_dim(inputs, 1);
-  if (shape_dim(inputs, 2) >= INT32_MAX)
-    return status_invalid(status, "num_classes cannot exceed max int");
+  if (shape_dim(inputs, 2) >= INT32_MAX) return status_invalid(status, "num_classes cannot exceed max int");
   if (batch != shape_dim(lengths, 0)) {
     return status_invalid(status,
                           "len(sequence_length) != batch_size.  len(sequence_length):  %" PRId64
@@ -65,13 +64,15 @@ static bool check_inputs(const KernelContext *context, Status *status) {
                           shape_dim(lengths, 0), batch);
   }
   if (shape_dim(indices, 0) != shape_dim(values, 0)) {
-    return status_invalid(
-        status, "labels_indices and labels_values must contain the same number of rows, but saw shapes: %s vs. %s",
-        shape_text(indices, a), shape_text(values, b));
+    return status_invalid(status,
+                          "labels_indices and labels_values must contain the same number of rows, but saw "
+                          "shapes: %s vs. %s",
+                          shape_text(indices, a), shape_text(values, b));
   }
   if (batch == 0) return status_invalid(status, "batch_size must not be 0");
   if (shape_dim(indices, 1) == 2) return true;
-  return status_invalid(status, "labels_indices must have two columns, but has shape %s", shape_text(indices, a));
+  return status_invalid(status, "labels_indices must have two columns, but has shape %s",
+                        shape_text(indices, a));
 }
 
 /* The indices of the labels are in order, and each occurs once. */
@@ -83,7 +84,8 @@ static bool check_indices(const Tensor *indices, int64_t batch, Status *status) 
   for (int64_t i = 0; i < shape_dim(&indices->shape, 0); i++) {
     int64_t b = at[2 * i], k = at[2 * i + 1];
     const char *wrong = NULL;
-    if (i > 0 && (b < at[2 * i - 2] || (b == at[2 * i - 2] && k < at[2 * i - 1]))) wrong = "out of order. Many sparse ops require sorted indices.";
+    if (i > 0 && (b < at[2 * i - 2] || (b == at[2 * i - 2] && k < at[2 * i - 1])))
+      wrong = "out of order. Many sparse ops require sorted indices.";
     if (i > 0 && b == at[2 * i - 2] && k == at[2 * i - 1]) wrong = "repeated";
     if (b < 0 || b >= batch || k < 0) {
       return status_invalid(status,
@@ -114,8 +116,7 @@ static bool check_lengths(const LossRun *run, Status *status) {
 }
 
 static void join(const int32_t *labels, int64_t count, int step, StrBuf *text) {
-  for (int64_t i = 0; i < count; i++)
-    strbuf_printf(text, "%s%d", i == 0 ? "" : ",", (int)labels[i * step]);
+  for (int64_t i = 0; i < count; i++) strbuf_printf(text, "%s%d", i == 0 ? "" : ",", (int)labels[i * step]);
 }
 
 /* `after_null`: a label follows one of the blank; else one is negative. */
@@ -143,8 +144,7 @@ static bool make_path(const LossRun *run, Sequence *s, Status *status) {
   bool finished = false, negative = false;
   int64_t count = 0;
   int32_t blank = (int32_t)run->classes - 1;
-  if (s->num_labels == 0)
-    return status_invalid(status, "Labels length is zero in batch %" PRId64, s->b);
+  if (s->num_labels == 0) return status_invalid(status, "Labels length is zero in batch %" PRId64, s->b);
   for (int64_t i = 0; i < s->num_labels; i++) {
     if (i > 0 && run->state->collapse_repeated && s->labels[i] == s->labels[i - 1]) continue;
     int32_t label = s->labels[i];
@@ -235,7 +235,8 @@ static void backward(const LossRun *run, const Sequence *s) {
   }
 }
 
-/* The gradient of the softmax's inputs: y less the share of the alignments that have the class at that time. */
+/* The gradient of the softmax's inputs: y less the share of the alignments that have the class at that time.
+ */
 static void put_gradient(const LossRun *run, const Sequence *s, double total) {
   for (int64_t t = 0; t < s->steps; t++) {
     int64_t to = (t * run->batch + s->b) * run->classes;
@@ -347,27 +348,28 @@ static bool loss_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define GRADIENT(op, arg, type, declared, given)                                                                  \
-  op "Gradient[" declared                                                                                    \
+#define GRADIENT(op, arg, type, declared, given)                                                            \
+  op "Gradient[" declared                                                                                   \
      "preprocess_collapse_repeated:bool, ctc_merge_repeated:bool, ignore_longer_outputs_than_inputs:bool](" \
-     "inputs:" arg ", labels_indices:int64, labels_values:int32, sequence_length:int32, dloss:" arg        \
-     ", dgradient:" arg ") -> (dinputs:" arg ", dindices:int64, dvalues:int32, dlength:int32) {\n"         \
-     "  s = " op "[" given                                                                                   \
-     "preprocess_collapse_repeated=$preprocess_collapse_repeated, ctc_merge_repeated=$ctc_merge_repeated, "  \
-     "ignore_longer_outputs_than_inputs=$ignore_longer_outputs_than_inputs](inputs, labels_indices, "        \
-     "labels_values, sequence_length)\n"                                                                     \
-     "  once = PreventGradient[T=" type                                                                      \
-     ", message=\"Currently there is no way to take the second derivative of ctc_loss.\"]"                   \
-     "(s:gradient:0)\n"                                                                                      \
-     "  last = Const[dtype=int32, value=-1]()\n"                                                             \
-     "  dy = ExpandDims[T=" type                                                                             \
-     ", Tdim=int32](dloss, last:output:0)\n"                                                                 \
-     "  dx = Mul[T=" type                                                                                    \
-     "](dy:output:0, once:output:0)\n"                                                                       \
-     "  di = ZerosLike[T=int64](labels_indices)\n"                                                           \
-     "  dv = ZerosLike[T=int32](labels_values)\n"                                                            \
-     "  dl = ZerosLike[T=int32](sequence_length)\n"                                                          \
-     "  return dinputs = dx:z:0, dindices = di:y:0, dvalues = dv:y:0, dlength = dl:y:0\n"                    \
+     "inputs:" arg ", labels_indices:int64, labels_values:int32, sequence_length:int32, dloss:" arg         \
+     ", dgradient:" arg ") -> (dinputs:" arg                                                                \
+     ", dindices:int64, dvalues:int32, dlength:int32) {\n"                                                  \
+     "  s = " op "[" given                                                                                  \
+     "preprocess_collapse_repeated=$preprocess_collapse_repeated, ctc_merge_repeated=$ctc_merge_repeated, " \
+     "ignore_longer_outputs_than_inputs=$ignore_longer_outputs_than_inputs](inputs, labels_indices, "       \
+     "labels_values, sequence_length)\n"                                                                    \
+     "  once = PreventGradient[T=" type                                                                     \
+     ", message=\"Currently there is no way to take the second derivative of ctc_loss.\"]"                  \
+     "(s:gradient:0)\n"                                                                                     \
+     "  last = Const[dtype=int32, value=-1]()\n"                                                            \
+     "  dy = ExpandDims[T=" type                                                                            \
+     ", Tdim=int32](dloss, last:output:0)\n"                                                                \
+     "  dx = Mul[T=" type                                                                                   \
+     "](dy:output:0, once:output:0)\n"                                                                      \
+     "  di = ZerosLike[T=int64](labels_indices)\n"                                                          \
+     "  dv = ZerosLike[T=int32](labels_values)\n"                                                           \
+     "  dl = ZerosLike[T=int32](sequence_length)\n"                                                         \
+     "  return dinputs = dx:z:0, dindices = di:y:0, dvalues = dv:y:0, dlength = dl:y:0\n"                   \
      "}\n"
 
 const OpRegistration kOpCTCLoss = {

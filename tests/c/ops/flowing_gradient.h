@@ -48,8 +48,8 @@ static inline bool flowing_wants(OpRun *run, const Tensor *dys, unsigned flowing
   return true;
 }
 
-/* Checks the gradient for dys at the outputs whose bit is in `flowing`, and zeros at the others, against central
- * differences with that step. */
+/* Checks the gradient for dys at the outputs whose bit is in `flowing`, and zeros at the others, against
+ * central differences with that step. */
 static inline void check_flowing_gradient(const char *op, const char *inputs, unsigned flowing, double step,
                                           double tolerance) {
   Status status;

@@ -1,0 +1,60 @@
+/* Quantised values: gradients that pass through rounding, and what has no golden case. */
+#include "gradient/graph_gradients.h"
+#include "gradient_checker.h"
+#include "harness.h"
+#include "op_runner.h"
+
+/* They are no derivatives: rounding has none. */
+TEST(gradients_pass_through_quantization) {
+  gradient_is("FakeQuantWithMinMaxArgs[min=-1, max=1]", "float[3] -2 0.5 3", "float[3] 0 1 0");
+  gradient_is("FakeQuantWithMinMaxVars", "float[4] -2 0.5 3 4; float[] -1; float[] 1",
+              "float[4] 0 1 0 0; float[] 1; float[] 2");
+  gradient_is("FakeQuantWithMinMaxVarsPerChannel",
+              "float[2,3] -2 0.5 3 4 -5 0; float[3] -1 -1 0; float[3] 1 1 0",
+              "float[2,3] 0 1 1 0 0 1; float[3] 1 1 0; float[3] 1 0 0");
+  gradient_is("QuantizeAndDequantizeV2[T=float, range_given=true]", "float[3] -2 0.5 3; float[] -1; float[] 1",
+              "float[3] 1 1 1; float[] 0; float[] 0");
+  gradient_is("QuantizeAndDequantizeV3[T=float]", "float[3] -2 0.5 3; float[] -1; float[] 1; int32[] 8",
+              "float[3] 1 1 1; float[] 0; float[] 0; int32[] 0");
+  gradient_is("QuantizeAndDequantizeV4[T=float, range_given=true]", "float[3] -2 0.5 3; float[] -1; float[] 1",
+              "float[3] 0 1 0; float[] 0; float[] 0");
+}
+
+/* In a graph of an old version, because current graphs must not have QuantizeAndDequantize. */
+TEST(gradients_pass_through_quantization_in_old_graphs) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  VersionDef versions = TENSORFLOW__VERSION_DEF__INIT;
+  versions.producer = 21;
+  NodeOutput x, y, dx = {NULL, 0};
+  if (CHECK_OK(graph_set_versions(graph, &versions, &status), status) &&
+      CHECK_OK(op_add_node(graph, "x", "Placeholder[dtype=float]", NULL, 0, &x, &status), status) &&
+      CHECK_OK(op_add_node(graph, "y", "QuantizeAndDequantize[T=float]", &x, 1, &y, &status), status) &&
+      CHECK_OK(graph_add_gradients(graph, &y, 1, &x, 1, NULL, NULL, &dx, &status), status) &&
+      CHECK(dx.node)) {
+    CHECK_STR_EQ(dx.node->op->def->name, "Identity");
+  }
+  graph_free(graph);
+}
+
+TEST(the_first_version_rounds_as_the_second_one) {
+  op_gives_about("QuantizeAndDequantize[T=float, range_given=true, input_min=-1, input_max=1, num_bits=3]",
+                 "float[4] -2 0.3 0.1 0.9", "float[4] -1.33333333 0.33333333 0 1", 1e-6);
+  op_fails("QuantizeAndDequantize[T=float, range_given=true, input_min=2, input_max=1]", "float[1] 0",
+           CODE_INVALID_ARGUMENT, "Invalid range: input_min 2 > input_max 1");
+}
+
+/* TensorFlow refuses them. */
+TEST(ranges_of_channels_are_given_for_an_axis) {
+  op_gives_about("QuantizeAndDequantizeV2[T=float, range_given=true, axis=1, num_bits=2, signed_input=false]",
+                 "float[2,2] 0.9 1.9 2.2 7; float[2] 0 0; float[2] 3 6", "float[2,2] 1 2 2 6", 1e-6);
+  op_fails("QuantizeAndDequantizeV2[T=float, range_given=true, axis=1]",
+           "float[2,2] 0; float[1] 0; float[1] 3", CODE_INVALID_ARGUMENT,
+           "min has incorrect size, expected 2 was 1");
+}
+
+TEST(scalars_have_no_channels) {
+  op_fails("FakeQuantWithMinMaxVarsPerChannel", "float[] 1; float[1] 0; float[1] 1", CODE_INVALID_ARGUMENT,
+           "inputs must have at least one dimension");
+}
