@@ -293,3 +293,18 @@ bool shape_concat_v2(InferenceContext *c, Status *status) {
   shape_set_output(c, 0, joined);
   return true;
 }
+
+bool shape_listed(InferenceContext *c, Status *status) {
+  const AttrListValue *shapes;
+  TRY(node_attr_list(c->node, "output_shapes", ATTR_SHAPE, &shapes, status));
+  if ((int)shapes->n_shape != c->num_outputs) {
+    return status_invalid(status, "`output_shapes` must be the same length as `output_types` (%d vs. %d)",
+                          (int)shapes->n_shape, c->num_outputs);
+  }
+  for (int i = 0; i < c->num_outputs; i++) {
+    ShapeHandle shape;
+    TRY(shape_from_shape_proto(c, shapes->shape[i], &shape, status));
+    shape_set_output(c, i, shape);
+  }
+  return true;
+}

@@ -191,6 +191,8 @@ bool shape_reduction(InferenceContext *c,
                      Status *status); /* input 0 over the axes in input 1, attr keep_dims */
 bool shape_concat_v2(InferenceContext *c, Status *status);
 bool shape_explicit(InferenceContext *c, Status *status); /* every output has the shape of attr "shape" */
-bool shape_random(InferenceContext *c, Status *status);   /* output 0 has the shape given by input 0 */
+/* The outputs have the shapes of attr "output_shapes", one each. */
+bool shape_listed(InferenceContext *c, Status *status);
+bool shape_random(InferenceContext *c, Status *status); /* output 0 has the shape given by input 0 */
 
 #endif

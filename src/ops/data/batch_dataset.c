@@ -1,5 +1,7 @@
-/* BatchDataset: joins consecutive elements along a new first dimension. */
+/* BatchDataset: joins consecutive elements along a new first dimension. MapAndBatchDataset does so with what
+ * a function returns. UnbatchDataset does the reverse. */
 #include "ops/data/data_rows.h"
+#include "ops/data/map_functions.h"
 
 typedef struct BatchDataset {
   Dataset dataset;
@@ -62,6 +64,50 @@ const OpRegistration kOpBatchDatasetV2 = {
     .attrs = {"parallel_copy: bool = false", DATASET_TYPES, DATASET_METADATA},
     DATASET_OUTPUT,
     .kernels = {{DT_INVALID, batch_dataset, &kDatasetAttrs}},
+};
+
+/* --- MapAndBatchDataset: the input of the batches is a MapDataset --- */
+
+static bool read_map_inputs(KernelContext *context, int first, BatchDataset *made, Status *status) {
+  int64_t calls;
+  TRY(dataset_int(context, first, "batch_size", &made->size, status));
+  TRY(dataset_int(context, first + 1, "num_parallel_calls", &calls, status));
+  TRY(dataset_bool(context, first + 2, "drop_remainder", &made->drop_remainder, status));
+  if (made->size <= 0) return status_invalid(status, "batch_size must be greater than zero.");
+  return calls > 0 || calls == -1 || status_invalid(status, "num_parallel_calls must be greater than zero.");
+}
+
+static bool map_and_batch_dataset(KernelContext *context, Status *status) {
+  int captured = context->num_inputs - 4;
+  MapDataset *map = map_dataset_make(context, captured, status);
+  if (!map) return false;
+  BatchDataset *made = dataset_new(context, &kBatch, sizeof *made, status);
+  if (!made || !read_map_inputs(context, 1 + captured, made, status) ||
+      !dataset_adopt_input(&made->dataset, &map->dataset, status)) {
+    dataset_drop(&map->dataset);
+    return made && dataset_drop(&made->dataset);
+  }
+  return dataset_output(context, &made->dataset, status);
+}
+
+static const DatasetAttrs kMapAttrs = {.types = "output_types", .functions = {"f"}};
+
+#define MAP_AND_BATCH                                                                      \
+  .inputs = {"input_dataset: variant", "other_arguments: Targuments", "batch_size: int64", \
+             "num_parallel_calls: int64", "drop_remainder: bool"},                         \
+  DATASET_OUTPUT, .kernels = {{DT_INVALID, map_and_batch_dataset, &kMapAttrs}}
+
+const OpRegistration kOpMapAndBatchDataset = {
+    .name = "MapAndBatchDataset",
+    .attrs = {"f: func", "Targuments: list(type) >= 0", DATASET_TYPES, "preserve_cardinality: bool = false",
+              DATASET_METADATA},
+    MAP_AND_BATCH,
+};
+
+const OpRegistration kOpExperimentalMapAndBatchDataset = {
+    .name = "ExperimentalMapAndBatchDataset",
+    .attrs = {"f: func", "Targuments: list(type) >= 0", DATASET_TYPES, "preserve_cardinality: bool = false"},
+    MAP_AND_BATCH,
 };
 
 /* --- UnbatchDataset: the rows of each element --- */
@@ -134,6 +180,14 @@ const OpRegistration kOpUnbatchDataset = {
     .name = "UnbatchDataset",
     .inputs = {"input_dataset: variant"},
     .attrs = {DATASET_TYPES, DATASET_METADATA},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, unbatch_dataset, &kDatasetAttrs}},
+};
+
+const OpRegistration kOpExperimentalUnbatchDataset = {
+    .name = "ExperimentalUnbatchDataset",
+    .inputs = {"input_dataset: variant"},
+    .attrs = {DATASET_TYPES},
     DATASET_OUTPUT,
     .kernels = {{DT_INVALID, unbatch_dataset, &kDatasetAttrs}},
 };

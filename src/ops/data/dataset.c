@@ -76,15 +76,15 @@ static const VariantMethods kDatasetMethods = {"tensorflow::DatasetVariantWrappe
 /* --- making datasets --- */
 
 /* The kernel's state goes when the program does, so the dataset has copies. */
-static bool copy_types(const DatasetState *state, Dataset *made, Status *status) {
-  int count = state->num_components;
+static bool copy_types(Dataset *made, const DataType *from_types, const TensorShapeProto *const *from_shapes,
+                       int count, Status *status) {
   DataType *types = arena_calloc(made->arena, count, sizeof *types);
   const TensorShapeProto **shapes = arena_calloc(made->arena, count, sizeof *shapes);
   if (!types || !shapes) return status_oom(status, "a dataset");
   for (int i = 0; i < count; i++) {
-    types[i] = state->types[i];
-    if (!state->shapes) continue;
-    shapes[i] = proto_copy(state->shapes[i], made->arena);
+    types[i] = from_types[i];
+    if (!from_shapes || !from_shapes[i]) continue;
+    shapes[i] = proto_copy(from_shapes[i], made->arena);
     if (!shapes[i]) return status_oom(status, "a dataset");
   }
   made->types = types;
@@ -94,6 +94,12 @@ static bool copy_types(const DatasetState *state, Dataset *made, Status *status)
 }
 
 void *dataset_new(KernelContext *context, const DatasetKind *kind, size_t size, Status *status) {
+  const DatasetState *state = context->state;
+  return dataset_of_types(kind, size, state->types, state->shapes, state->num_components, status);
+}
+
+void *dataset_of_types(const DatasetKind *kind, size_t size, const DataType *types,
+                       const TensorShapeProto *const *shapes, int num_components, Status *status) {
   Dataset *made = mem_calloc(1, (int64_t)size);
   if (made) made->arena = arena_new();
   if (!made || !made->arena) {
@@ -105,7 +111,7 @@ void *dataset_new(KernelContext *context, const DatasetKind *kind, size_t size, 
   made->variant.object.destroy = destroy_dataset;
   atomic_init(&made->variant.object.references, 1);
   made->kind = kind;
-  if (copy_types(context->state, made, status)) return made;
+  if (copy_types(made, types, shapes, num_components, status)) return made;
   dataset_drop(made);
   return NULL;
 }
@@ -129,17 +135,23 @@ bool dataset_of_input(const KernelContext *context, int input, Dataset **dataset
   return dataset_of_tensor(context->inputs[input], dataset, status);
 }
 
-bool dataset_add_input(const KernelContext *context, int input, Dataset *made, Status *status) {
-  Dataset *dataset;
-  TRY(dataset_of_input(context, input, &dataset, status));
-  TRY(variant_check_depth(context->inputs[input], &made->depth, status));
+bool dataset_adopt_input(Dataset *made, Dataset *input, Status *status) {
   int64_t size = (int64_t)sizeof *made->inputs;
   Dataset **inputs =
       arena_grow(made->arena, made->inputs, made->num_inputs * size, (made->num_inputs + 1) * size);
   if (!inputs) return status_oom(status, "a dataset");
-  tensor_object_ref(&dataset->variant.object);
-  inputs[made->num_inputs++] = dataset;
+  if (made->depth <= input->depth) made->depth = input->depth + 1;
+  inputs[made->num_inputs++] = input;
   made->inputs = inputs;
+  return true;
+}
+
+bool dataset_add_input(const KernelContext *context, int input, Dataset *made, Status *status) {
+  Dataset *dataset;
+  TRY(dataset_of_input(context, input, &dataset, status));
+  TRY(variant_check_depth(context->inputs[input], &made->depth, status));
+  TRY(dataset_adopt_input(made, dataset, status));
+  tensor_object_ref(&dataset->variant.object);
   return true;
 }
 

@@ -95,14 +95,19 @@ extern const DatasetAttrs kDatasetAttrs; /* output_types, no functions */
 
 /* --- making datasets in kernels --- */
 
-/* A new dataset of `size` bytes with one reference, with the types and shapes of the kernel's state, or those
- * of `like`. NULL with status when out of memory. */
+/* A new dataset of `size` bytes with one reference, with the types and shapes of the kernel's state. NULL
+ * with status when out of memory. */
 void *dataset_new(KernelContext *context, const DatasetKind *kind, size_t size, Status *status);
+/* The same with these types and shapes, which are copied; `shapes` may be NULL. */
+void *dataset_of_types(const DatasetKind *kind, size_t size, const DataType *types,
+                       const TensorShapeProto *const *shapes, int num_components, Status *status);
 /* The dataset in an input, borrowed. INVALID_ARGUMENT unless it is a scalar with a dataset. */
 MUST_CHECK bool dataset_of_input(const KernelContext *context, int input, Dataset **dataset, Status *status);
 MUST_CHECK bool dataset_of_tensor(const Tensor *tensor, Dataset **dataset, Status *status);
 /* Adds the dataset in an input to the new dataset's inputs. */
 MUST_CHECK bool dataset_add_input(const KernelContext *context, int input, Dataset *made, Status *status);
+/* Adds `input`; takes over the reference on success. */
+MUST_CHECK bool dataset_adopt_input(Dataset *made, Dataset *input, Status *status);
 /* Makes inputs [first, first + count) tensors of the dataset. At most one call per dataset. */
 MUST_CHECK bool dataset_add_tensors(const KernelContext *context, int first, int count, Dataset *made,
                                     Status *status);

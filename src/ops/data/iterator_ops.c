@@ -1,5 +1,4 @@
 /* The ops that use iterators: MakeIterator, IteratorGetNext, and those on a dataset without an iterator. */
-#include "op/node_def.h"
 #include "ops/data/iterator_resource.h"
 #include "ops/support/optional.h"
 
@@ -32,19 +31,7 @@ const OpRegistration kOpMakeIterator = {
 
 static bool get_next_shape(InferenceContext *c, Status *status) {
   ShapeHandle ignored;
-  const AttrListValue *shapes;
-  TRY(shape_with_rank(c, shape_input(c, 0), 0, &ignored, status));
-  TRY(node_attr_list(c->node, "output_shapes", ATTR_SHAPE, &shapes, status));
-  if ((int)shapes->n_shape != c->num_outputs) {
-    return status_invalid(status, "`output_shapes` must be the same length as `output_types` (%d vs. %d)",
-                          (int)shapes->n_shape, c->num_outputs);
-  }
-  for (int i = 0; i < c->num_outputs; i++) {
-    ShapeHandle shape;
-    TRY(shape_from_shape_proto(c, shapes->shape[i], &shape, status));
-    shape_set_output(c, i, shape);
-  }
-  return true;
+  return shape_with_rank(c, shape_input(c, 0), 0, &ignored, status) && shape_listed(c, status);
 }
 
 static bool require_dataset(const IteratorResource *resource, Status *status) {

@@ -1,7 +1,5 @@
-/* Datasets that call a function for each element: MapDataset, MapAndBatchDataset, FilterDataset, ScanDataset.
- * Those that TensorFlow runs in parallel call their functions in order. */
-#include <string.h>
-
+/* MapDataset and FilterDataset: a function is called for each element. Those that TensorFlow runs in parallel
+ * call their functions in order. */
 #include "ops/data/map_functions.h"
 
 /* --- MapDataset --- */
@@ -18,6 +16,10 @@ static const DatasetKind kMap = {.iterator_size = sizeof(MapIterator),
                                  .finish = map_finish,
                                  .cardinality = cardinality_of_input};
 
+MapDataset *map_dataset_make(KernelContext *context, int count, Status *status) {
+  return map_dataset_new(context, &kMap, count, status);
+}
+
 /* ParallelMapDataset has the number of calls as the last input. */
 static bool map_dataset(KernelContext *context, Status *status) {
   const DatasetAttrs *attrs = context->data;
@@ -26,7 +28,7 @@ static bool map_dataset(KernelContext *context, Status *status) {
   if (last) TRY(dataset_int(context, context->num_inputs - 1, "num_parallel_calls", &calls, status));
   if (calls <= 0 && calls != -1)
     return status_invalid(status, "num_parallel_calls must be greater than zero.");
-  MapDataset *made = map_dataset_new(context, &kMap, context->num_inputs - 1 - last, status);
+  MapDataset *made = map_dataset_make(context, context->num_inputs - 1 - last, status);
   return made && dataset_output(context, &made->dataset, status);
 }
 

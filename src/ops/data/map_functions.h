@@ -18,6 +18,8 @@ typedef struct MapIterator {
 /* A dataset with the input 0, and a function that captures the `count` inputs from 1 on. NULL with status on
  * failure. */
 MapDataset *map_dataset_new(KernelContext *context, const DatasetKind *kind, int count, Status *status);
+/* The same for MapDataset, with its kind. */
+MapDataset *map_dataset_make(KernelContext *context, int count, Status *status);
 bool map_begin(DataIterator *iterator, KernelContext *context, Status *status);
 void map_finish(DataIterator *iterator);
 /* Sets `element` to the next one of the input, unless it is set already. */

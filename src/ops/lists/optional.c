@@ -106,23 +106,6 @@ static bool get_value_kernel(KernelContext *context, Status *status) {
   return true;
 }
 
-/* --- shapes --- */
-
-static bool get_value_shape(InferenceContext *c, Status *status) {
-  const AttrListValue *shapes;
-  TRY(node_attr_list(c->node, "output_shapes", ATTR_SHAPE, &shapes, status));
-  if ((int)shapes->n_shape != c->num_outputs) {
-    return status_invalid(status, "`output_shapes` must be the same length as `output_types` (%d vs. %d)",
-                          (int)shapes->n_shape, c->num_outputs);
-  }
-  for (int i = 0; i < c->num_outputs; i++) {
-    ShapeHandle shape;
-    TRY(shape_from_shape_proto(c, shapes->shape[i], &shape, status));
-    shape_set_output(c, i, shape);
-  }
-  return true;
-}
-
 /* --- gradients --- */
 
 /* The components of dy. Their shapes are those of the values, which only a run knows. */
@@ -170,7 +153,7 @@ const OpRegistration kOpOptionalGetValue = {
     .inputs = {"optional: variant"},
     .outputs = {"components: output_types"},
     .attrs = {"output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"},
-    .shape = get_value_shape,
+    .shape = shape_listed,
     .gradient =
         "OptionalGetValueGradient[output_types:list(type)](optional:variant, dy:output_types) -> "
         "(doptional:variant) {\n"
