@@ -77,7 +77,7 @@ static bool encode(KernelContext *context, Status *status) {
 
 static bool encode_variable_quality(KernelContext *context, Status *status) {
   const Tensor *quality = context->inputs[1];
-  JpegOptions options = {.density_unit = 1, .x_density = 300, .y_density = 300};
+  JpegOptions options = {.chroma_downsampling = true, .density_unit = 1, .x_density = 300, .y_density = 300};
   char text[SHAPE_TEXT_CAPACITY];
   TRY(check_image(context->inputs[0], status));
   if (!tensor_is_scalar(quality))

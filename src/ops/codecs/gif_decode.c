@@ -108,11 +108,13 @@ static bool read_row(GifPass *pass, int y, Status *status) {
   return !pass->samples || paint_row(pass, y, status);
 }
 
-/* Reads the pixels of the current frame. Interlaced ones come in four groups of rows. */
+/* Reads the pixels of the current frame, of which giflib has at most INT_MAX. Interlaced ones come in four
+ * groups of rows. */
 static bool read_frame(GifPass *pass, Status *status) {
   static const int kFirst[] = {0, 4, 2, 1}, kStep[] = {8, 8, 4, 2};
   const GifImageDesc *frame = &pass->gif->Image;
-  if (frame->Width <= 0 || frame->Height <= 0) return damaged(pass);
+  if (frame->Width <= 0 || frame->Height <= 0 || frame->Width > INT32_MAX / frame->Height)
+    return damaged(pass);
   if (pass->samples && !begin_frame(pass, status)) return false;
   for (int group = 0; group < (frame->Interlace ? 4 : 1); group++) {
     int step = frame->Interlace ? kStep[group] : 1;

@@ -10,18 +10,19 @@ static void start(j_decompress_ptr reader) {
   source->base.bytes_in_buffer = source->file.length;
 }
 
-/* Called at the end of the file. libjpeg has a state that it can return to only at some places; if there are
- * bytes behind the last one, TensorFlow makes it stop there, or read them again in order to recover. Without
- * such bytes, recovery means that the image ends here. */
+/* Called at the end of the file. To recover means that the image ends here, as often as libjpeg asks. Without
+ * it, libjpeg stops at the last row if it has begun to read what is missing, which `bytes_in_buffer` tells.
+ */
 static boolean at_end(j_decompress_ptr reader) {
   JpegSource *source = (JpegSource *)(void *)reader->src;
-  if (source->base.bytes_in_buffer > 0) return source->try_recover_truncated;
-  if (!source->try_recover_truncated || source->base.next_input_byte == kEndOfImage)
-    ERREXIT(reader, JERR_FILE_READ);
-  WARNMS(reader, JWRN_JPEG_EOF);
-  source->base.next_input_byte = kEndOfImage;
-  source->base.bytes_in_buffer = sizeof kEndOfImage;
-  return TRUE;
+  if (source->try_recover_truncated) {
+    WARNMS(reader, JWRN_JPEG_EOF);
+    source->base.next_input_byte = kEndOfImage;
+    source->base.bytes_in_buffer = sizeof kEndOfImage;
+    return TRUE;
+  }
+  if (source->base.bytes_in_buffer == 0) ERREXIT(reader, JERR_FILE_READ);
+  return FALSE;
 }
 
 static void skip(j_decompress_ptr reader, long count) {
