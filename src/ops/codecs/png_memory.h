@@ -16,7 +16,7 @@ typedef struct PngCall {
 /* Callbacks whose pointer is a PngCall. */
 static inline void *png_allocate(png_structp png, png_alloc_size_t size) {
   PngCall *call = png_get_mem_ptr(png);
-  void *memory = size > INT64_MAX ? NULL : mem_alloc((int64_t)size);
+  void *memory = mem_alloc((int64_t)size); /* refuses what becomes negative */
   if (!memory) call->out_of_memory = true;
   return memory;
 }

@@ -1,7 +1,5 @@
 /* PaddedBatchDataset: batches of tensors of different sizes, which are padded at their ends. */
 
-
-
 #include "ops/data/data_rows.h"
 
 /* The tensors of the dataset are the padded shapes of the components, then the padding values. */
@@ -87,8 +85,7 @@ static RunState padded_next(DataIterator *iterator, KernelContext *context, Tens
   if (state != RUN_DONE) return state;
   *end = rows->count == 0 || (batch->drop_remainder && rows->count < batch->size);
   bool ok = true;
-  for (int i = 0; ok && !*end && i < rows->width; i++)
-    ok = pad_component(rows, i, context, &out[i], status);
+  for (int i = 0; ok && !*end && i < rows->width; i++) ok = pad_component(rows, i, context, &out[i], status);
   rows_clear(rows);
   return ok ? RUN_DONE : RUN_FAILED;
 }

@@ -32,8 +32,9 @@ static RunState elements_next(DataIterator *iterator, KernelContext *context, Te
 
 static int64_t elements_cardinality(const Dataset *dataset) { return dataset->num_tensors; }
 
-static const DatasetKind kElements = {
-    .iterator_size = sizeof(WindowReader), .next = elements_next, .cardinality = elements_cardinality};
+static const DatasetKind kElements = {.iterator_size = sizeof(WindowReader),
+                                      .next = elements_next,
+                                      .cardinality = elements_cardinality};
 
 /* Component `i` of every `stride`-th of `count` gathered elements, as a dataset in `out`. */
 static bool window_of(const WindowIterator *window, int i, int64_t count, KernelContext *context, Tensor *out,

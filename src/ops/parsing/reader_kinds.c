@@ -39,8 +39,8 @@ static bool read_line(Reader *reader, ReaderRecord *record, bool *made, bool *en
   Str line;
   reader->number++;
   *ends = !take_line(reader, &line);
-  return *ends || (reader_set_key(reader, reader->number, record, status) &&
-                   set_value(record, line, made, status));
+  return *ends ||
+         (reader_set_key(reader, reader->number, record, status) && set_value(record, line, made, status));
 }
 
 const ReaderKind kTextLineReader = {"TextLineReader", true, false, skip_lines, read_line};
@@ -110,7 +110,8 @@ static bool read_tf_record(Reader *reader, ReaderRecord *record, bool *made, boo
   if (*ends) return true;
   if (!checksum_fits(header, checksum)) return refuse_record("corrupted", reader->position, status);
   uint64_t length = load_u32(header.data) | (uint64_t)load_u32(header.data + 4) << 32;
-  if (!take_checked(&rest, length, &value, &checksum)) return refuse_record("truncated", reader->position, status);
+  if (!take_checked(&rest, length, &value, &checksum))
+    return refuse_record("truncated", reader->position, status);
   if (!checksum_fits(value, checksum))
     return refuse_record("corrupted", reader->position + LENGTH_BYTES + CHECKSUM_BYTES, status);
   TRY(reader_set_key(reader, reader->position, record, status) && set_value(record, value, made, status));

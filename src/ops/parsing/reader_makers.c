@@ -45,8 +45,7 @@ static bool maker_construct(const KernelConstruction *construction, void *memory
          read_size(node, "record_bytes", &spec->record_bytes, status) &&
          read_size(node, "footer_bytes", &spec->footer_bytes, status) &&
          read_size(node, "hop_bytes", &spec->hop_bytes, status) &&
-         refuse_compression(node, "compression_type", status) &&
-         refuse_compression(node, "encoding", status);
+         refuse_compression(node, "compression_type", status) && refuse_compression(node, "encoding", status);
 }
 
 static void maker_destroy(void *memory) { tensor_clear(&((MakerState *)memory)->handle); }
@@ -75,11 +74,12 @@ static bool reference_shape(InferenceContext *c, Status *status) {
 }
 
 #define NAMES "container: string = ''", "shared_name: string = ''"
-#define RECORD_SIZES "header_bytes: int = 0", "record_bytes: int", "footer_bytes: int = 0", "hop_bytes: int = 0"
+#define RECORD_SIZES \
+  "header_bytes: int = 0", "record_bytes: int", "footer_bytes: int = 0", "hop_bytes: int = 0"
 #define MAKER(kind)                                                               \
   .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState), \
   .construct = maker_construct, .destroy = maker_destroy, .kernels = {{DT_INVALID, maker, &(kind)}}
-#define V1(successor)                                                                      \
+#define V1(successor)                                                                            \
   .outputs = {"reader_handle: Ref(string)"}, .shape = reference_shape, .deprecated_version = 26, \
   .deprecation_explanation = "Use " successor
 #define V2 .outputs = {"reader_handle: resource"}, .shape = shape_scalar_output

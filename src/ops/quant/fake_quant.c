@@ -1,5 +1,5 @@
-/* FakeQuantWithMinMaxArgs, -Vars and -VarsPerChannel: rounds floats to the levels of a quantized type, and the
- * straight-through gradient. The range is moved a little, so that zero is a level. */
+/* FakeQuantWithMinMaxArgs, -Vars and -VarsPerChannel: rounds floats to the levels of a quantized type, and
+ * the straight-through gradient. The range is moved a little, so that zero is a level. */
 #include <math.h>
 
 #include "op/node_def.h"
@@ -14,8 +14,7 @@ static bool read_levels(const NodeDef *node, FakeState *state, Status *status) {
   int64_t bits;
   bool narrow;
   TRY(node_attr_int(node, "num_bits", &bits, status));
-  if (bits < 2 || bits > 16)
-    return status_invalid(status, "num_bits must be between 2 and 16, inclusive");
+  if (bits < 2 || bits > 16) return status_invalid(status, "num_bits must be between 2 and 16, inclusive");
   TRY(node_attr_bool(node, "narrow_range", &narrow, status));
   state->lowest = narrow ? 1 : 0;
   state->highest = (1 << bits) - 1;
@@ -111,8 +110,7 @@ static bool check_range(const KernelContext *context, int x, Status *status) {
   static const char *const names[] = {"min", "max"};
   const Shape *shape = &context->inputs[x]->shape;
   bool channels = context->data == &kPerChannel;
-  if (channels && shape->rank == 0)
-    return status_invalid(status, "inputs must have at least one dimension");
+  if (channels && shape->rank == 0) return status_invalid(status, "inputs must have at least one dimension");
   for (int i = 0; i < 2; i++) {
     const Shape *range = &context->inputs[x + 1 + i]->shape;
     if (range->rank != (channels ? 1 : 0)) {
@@ -198,12 +196,13 @@ static bool channel_gradient_shape(InferenceContext *c, Status *status) {
 
 #define LEVELS "num_bits: int = 8", "narrow_range: bool = false"
 #define STATE .state_size = sizeof(FakeState)
-#define VARS_GRADIENT(op)                                                                                \
-  op "Grad[num_bits:int, narrow_range:bool](inputs:float, min:float, max:float, dy:float) -> "           \
-     "(dinputs:float, dmin:float, dmax:float) {\n"                                                       \
-     "  g = " op "Gradient[num_bits=$num_bits, narrow_range=$narrow_range](dy, inputs, min, max)\n"      \
-     "  return dinputs = g:backprops_wrt_input:0, dmin = g:backprop_wrt_min:0, "                         \
-     "dmax = g:backprop_wrt_max:0\n"                                                                     \
+#define VARS_GRADIENT(op)                                                                      \
+  op "Grad[num_bits:int, narrow_range:bool](inputs:float, min:float, max:float, dy:float) -> " \
+     "(dinputs:float, dmin:float, dmax:float) {\n"                                             \
+     "  g = " op                                                                               \
+     "Gradient[num_bits=$num_bits, narrow_range=$narrow_range](dy, inputs, min, max)\n"        \
+     "  return dinputs = g:backprops_wrt_input:0, dmin = g:backprop_wrt_min:0, "               \
+     "dmax = g:backprop_wrt_max:0\n"                                                           \
      "}\n"
 
 const OpRegistration kOpFakeQuantWithMinMaxArgs = {

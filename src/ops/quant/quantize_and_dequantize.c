@@ -84,8 +84,8 @@ static bool check_axis(const RoundState *state, const Tensor *x, bool given_bits
                           "Axis requested is larger than input dimensions. Axis: %lld Input Dimensions: %d",
                           (long long)state->axis, rank);
   }
-  return status_invalid(status, "Shape must be at least rank %lld but is rank %d",
-                        (long long)state->axis + 1, rank);
+  return status_invalid(status, "Shape must be at least rank %lld but is rank %d", (long long)state->axis + 1,
+                        rank);
 }
 
 /* The given range: a number, or one for each channel. */
@@ -122,7 +122,9 @@ static Channel channel_of(const Tensor *x, int64_t axis, int64_t c) {
 
 static Rounding rounding_of(const RoundState *state, int64_t bits, double largest) {
   double half = ldexp(1, (int)bits - 1);
-  return (Rounding){.lowest = !state->is_signed ? 0 : state->narrow ? 1 - half : -half,
+  return (Rounding){.lowest = !state->is_signed ? 0
+                              : state->narrow   ? 1 - half
+                                                : -half,
                     .highest = state->is_signed ? half - 1 : 2 * half - 1,
                     .largest = largest,
                     .clamp = state->range_given,
@@ -192,10 +194,10 @@ static bool check_grad(const KernelContext *context, int64_t axis, Status *statu
   if (!shape_equal(&dy->shape, &x->shape))
     return status_invalid(status, "gradient and input must be the same size");
   if (axis < -1 || axis >= rank) {
-    return status_invalid(
-        status,
-        "Axis should be -1 or 0 or a positive value less than %dbut given axis value was %lld", rank,
-        (long long)axis);
+    return status_invalid(status,
+                          "Axis should be -1 or 0 or a positive value less than %dbut given axis value was "
+                          "%lld",
+                          rank, (long long)axis);
   }
   static const char *const names[] = {"min", "max"};
   for (int i = 0; axis < 0 && i < 2; i++) {
@@ -275,16 +277,17 @@ static bool grad_shape(InferenceContext *c, Status *status) {
 /* --- ops --- */
 
 #define FLOATING_TYPES "T: {bfloat16, half, float, double}"
-#define ROUND                                                                                \
-  .outputs = {"output: T"}, .state_size = sizeof(RoundState), .construct = round_construct,  \
-  .kernels = {{DT_FLOAT, quantize_and_dequantize, &kFloat},                                  \
-              {DT_DOUBLE, quantize_and_dequantize, &kDouble},                                \
-              {DT_HALF, quantize_and_dequantize, &kHalf},                                    \
+#define ROUND                                                                               \
+  .outputs = {"output: T"}, .state_size = sizeof(RoundState), .construct = round_construct, \
+  .kernels = {{DT_FLOAT, quantize_and_dequantize, &kFloat},                                 \
+              {DT_DOUBLE, quantize_and_dequantize, &kDouble},                               \
+              {DT_HALF, quantize_and_dequantize, &kHalf},                                   \
               {DT_BFLOAT16, quantize_and_dequantize, &kBfloat}}
 #define NO_BITS "signed_input: bool = true", "range_given: bool = true", FLOATING_TYPES
-#define ATTRS                                                                                               \
-  "signed_input: bool = true", "num_bits: int = 8", "range_given: bool = false", FLOATING_TYPES,                     \
-      "round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'", "narrow_range: bool = false", "axis: int = -1"
+#define ATTRS                                                                                    \
+  "signed_input: bool = true", "num_bits: int = 8", "range_given: bool = false", FLOATING_TYPES, \
+      "round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'", "narrow_range: bool = false",  \
+      "axis: int = -1"
 
 const OpRegistration kOpQuantizeAndDequantize = {
     .name = "QuantizeAndDequantize",
@@ -294,10 +297,11 @@ const OpRegistration kOpQuantizeAndDequantize = {
     .deprecated_version = 22,
     .deprecation_explanation = "Replaced by QuantizeAndDequantizeV2",
     .shape = shape_unchanged,
-    .gradient = "QuantizeAndDequantizeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
-                "  dx = Identity[T=$T](dy)\n"
-                "  return dinput = dx:output:0\n"
-                "}\n",
+    .gradient =
+        "QuantizeAndDequantizeGradient[T:type](input:T, dy:T) -> (dinput:T) {\n"
+        "  dx = Identity[T=$T](dy)\n"
+        "  return dinput = dx:output:0\n"
+        "}\n",
     ROUND,
 };
 
@@ -306,13 +310,14 @@ const OpRegistration kOpQuantizeAndDequantizeV2 = {
     .inputs = {"input: T", "input_min: T", "input_max: T"},
     .attrs = {ATTRS},
     .shape = round_shape,
-    .gradient = "QuantizeAndDequantizeV2Gradient[T:type](input:T, min:T, max:T, dy:T) -> "
-                "(dinput:T, dmin:T, dmax:T) {\n"
-                "  dx = Identity[T=$T](dy)\n"
-                "  dl = ZerosLike[T=$T](min)\n"
-                "  dh = ZerosLike[T=$T](max)\n"
-                "  return dinput = dx:output:0, dmin = dl:y:0, dmax = dh:y:0\n"
-                "}\n",
+    .gradient =
+        "QuantizeAndDequantizeV2Gradient[T:type](input:T, min:T, max:T, dy:T) -> "
+        "(dinput:T, dmin:T, dmax:T) {\n"
+        "  dx = Identity[T=$T](dy)\n"
+        "  dl = ZerosLike[T=$T](min)\n"
+        "  dh = ZerosLike[T=$T](max)\n"
+        "  return dinput = dx:output:0, dmin = dl:y:0, dmax = dh:y:0\n"
+        "}\n",
     ROUND,
 };
 
@@ -321,14 +326,15 @@ const OpRegistration kOpQuantizeAndDequantizeV3 = {
     .inputs = {"input: T", "input_min: T", "input_max: T", "num_bits: int32"},
     .attrs = {NO_BITS, "narrow_range: bool = false", "axis: int = -1"},
     .shape = round_shape,
-    .gradient = "QuantizeAndDequantizeV3Gradient[T:type](input:T, min:T, max:T, num_bits:int32, dy:T) -> "
-                "(dinput:T, dmin:T, dmax:T, dnum_bits:int32) {\n"
-                "  dx = Identity[T=$T](dy)\n"
-                "  dl = ZerosLike[T=$T](min)\n"
-                "  dh = ZerosLike[T=$T](max)\n"
-                "  db = ZerosLike[T=int32](num_bits)\n"
-                "  return dinput = dx:output:0, dmin = dl:y:0, dmax = dh:y:0, dnum_bits = db:y:0\n"
-                "}\n",
+    .gradient =
+        "QuantizeAndDequantizeV3Gradient[T:type](input:T, min:T, max:T, num_bits:int32, dy:T) -> "
+        "(dinput:T, dmin:T, dmax:T, dnum_bits:int32) {\n"
+        "  dx = Identity[T=$T](dy)\n"
+        "  dl = ZerosLike[T=$T](min)\n"
+        "  dh = ZerosLike[T=$T](max)\n"
+        "  db = ZerosLike[T=int32](num_bits)\n"
+        "  return dinput = dx:output:0, dmin = dl:y:0, dmax = dh:y:0, dnum_bits = db:y:0\n"
+        "}\n",
     ROUND,
 };
 
@@ -337,12 +343,13 @@ const OpRegistration kOpQuantizeAndDequantizeV4 = {
     .inputs = {"input: T", "input_min: T", "input_max: T"},
     .attrs = {ATTRS},
     .shape = round_shape,
-    .gradient = "QuantizeAndDequantizeV4Gradient[T:type, axis:int](input:T, min:T, max:T, dy:T) -> "
-                "(dinput:T, dmin:T, dmax:T) {\n"
-                "  g = QuantizeAndDequantizeV4Grad[T=$T, axis=$axis](dy, input, min, max)\n"
-                "  return dinput = g:input_backprop:0, dmin = g:input_min_backprop:0, "
-                "dmax = g:input_max_backprop:0\n"
-                "}\n",
+    .gradient =
+        "QuantizeAndDequantizeV4Gradient[T:type, axis:int](input:T, min:T, max:T, dy:T) -> "
+        "(dinput:T, dmin:T, dmax:T) {\n"
+        "  g = QuantizeAndDequantizeV4Grad[T=$T, axis=$axis](dy, input, min, max)\n"
+        "  return dinput = g:input_backprop:0, dmin = g:input_min_backprop:0, "
+        "dmax = g:input_max_backprop:0\n"
+        "}\n",
     ROUND,
 };
 

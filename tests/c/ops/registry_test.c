@@ -225,6 +225,12 @@ static bool has_no_gradient(const char *op) {
       "BlockLSTMGradV2",
       "GRUBlockCellGrad",
       "IRFFTND",
+      "AudioSpectrogram",
+      "Mfcc",
+      "QuantizeAndDequantizeV4Grad",
+      "FakeQuantWithMinMaxArgsGradient",
+      "FakeQuantWithMinMaxVarsGradient",
+      "FakeQuantWithMinMaxVarsPerChannelGradient",
   };
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++)
     if (strcmp(op, kOps[i]) == 0) return true;

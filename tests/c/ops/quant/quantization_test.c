@@ -12,12 +12,12 @@ TEST(gradients_pass_through_quantization) {
   gradient_is("FakeQuantWithMinMaxVarsPerChannel",
               "float[2,3] -2 0.5 3 4 -5 0; float[3] -1 -1 0; float[3] 1 1 0",
               "float[2,3] 0 1 1 0 0 1; float[3] 1 1 0; float[3] 1 0 0");
-  gradient_is("QuantizeAndDequantizeV2[T=float, range_given=true]", "float[3] -2 0.5 3; float[] -1; float[] 1",
-              "float[3] 1 1 1; float[] 0; float[] 0");
+  gradient_is("QuantizeAndDequantizeV2[T=float, range_given=true]",
+              "float[3] -2 0.5 3; float[] -1; float[] 1", "float[3] 1 1 1; float[] 0; float[] 0");
   gradient_is("QuantizeAndDequantizeV3[T=float]", "float[3] -2 0.5 3; float[] -1; float[] 1; int32[] 8",
               "float[3] 1 1 1; float[] 0; float[] 0; int32[] 0");
-  gradient_is("QuantizeAndDequantizeV4[T=float, range_given=true]", "float[3] -2 0.5 3; float[] -1; float[] 1",
-              "float[3] 0 1 0; float[] 0; float[] 0");
+  gradient_is("QuantizeAndDequantizeV4[T=float, range_given=true]",
+              "float[3] -2 0.5 3; float[] -1; float[] 1", "float[3] 0 1 0; float[] 0; float[] 0");
 }
 
 /* In a graph of an old version, because current graphs must not have QuantizeAndDequantize. */
