@@ -3,9 +3,13 @@
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
 set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimizer checkpoint c_api)
-# The wings of src/ops/ whose kernels most programs never run. Builds without threads have them in a module of their own,
-# which is fetched when a graph has such an op (tools/split-wasm.mjs).
-set(TFCORE_SIDE_WINGS codecs ctc data linalg parsing quant signal sparse strings tables)
+# The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
+# have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs). Gradients of
+# other ops do not need them.
+set(TFCORE_SIDE_OPS
+  array/matrix_diagonals array/mirror_pad array/unique codecs ctc data image io/image_summary io/summary io/tensor_summary linalg
+  lists/optional lists/queue_join lists/queue_makers lists/queue_ops math/bincount nn/block_lstm nn/conv3d
+  nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/pooling3d parsing quant signal sparse strings tables)
 # Their static functions get names that no other file has, by which they can be told from the others in the linked module.
 set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
 
@@ -75,8 +79,8 @@ endfunction()
 
 function(tfcore_side_names sources)
   if(EMSCRIPTEN)
-    list(JOIN TFCORE_SIDE_WINGS "|" wings)
-    list(FILTER sources INCLUDE REGEX "/ops/(${wings})/")
+    list(JOIN TFCORE_SIDE_OPS "|" side_ops)
+    list(FILTER sources INCLUDE REGEX "/ops/(${side_ops})(/|\\.c)")
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${TFCORE_SIDE_OPTIONS})
   endif()
 endfunction()
@@ -88,7 +92,7 @@ function(tfcore_wing_of result source)
   set(${result} ${wing} PARENT_SCOPE)
 endfunction()
 
-# Writes generated/op_table.inc: one line OP(Name), or SIDE_OP(Name) for a side wing, for each `const OpRegistration kOpName = {`
+# Writes generated/op_table.inc: one line OP(Name), or SIDE_OP(Name) for a side op, for each `const OpRegistration kOpName = {`
 # in the chosen families, sorted.
 # TFCORE_OP_FAMILIES names a family (a file of a wing) or a whole wing. Sets `result` to the sources to compile: the chosen
 # families, the files that register no op (helpers) of their wings, and wings without any op.
@@ -121,10 +125,10 @@ function(tfcore_op_table result sources)
   if(compiled)
     set(table ${TFCORE_GENERATED}/op_table.inc)
     string(JOIN "," joined ${families})
-    string(JOIN "," side_wings ${TFCORE_SIDE_WINGS})
+    string(JOIN "," side_ops ${TFCORE_SIDE_OPS})
     add_custom_command(
       OUTPUT ${table}
-      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_WINGS=${side_wings} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_OPS=${side_ops} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       DEPENDS ${families} ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       COMMENT "op_table.inc"
       VERBATIM)

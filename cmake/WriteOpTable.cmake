@@ -1,14 +1,14 @@
-# cmake -DTABLE=<out> -DSOURCES=<file,file,...> -DSIDE_WINGS=<wing,wing,...> -P WriteOpTable.cmake
-# Lines OP(Name), and SIDE_OP(Name) for the ops of the side wings.
+# cmake -DTABLE=<out> -DSOURCES=<file,file,...> -DSIDE_OPS=<wing,wing/file,...> -P WriteOpTable.cmake
+# Lines OP(Name), and SIDE_OP(Name) for the side ops.
 # The table is rewritten only when it changes, so that editing a kernel does not recompile what includes the table.
 string(REPLACE "," ";" sources "${SOURCES}")
-string(REPLACE "," "|" side_wings "${SIDE_WINGS}")
+string(REPLACE "," "|" side_ops "${SIDE_OPS}")
 set(lines "")
 set(names "")
 foreach(source IN LISTS sources)
   file(STRINGS ${source} registrations REGEX "^const OpRegistration kOp")
   set(macro OP)
-  if(source MATCHES "/ops/(${side_wings})/")
+  if(source MATCHES "/ops/(${side_ops})(/|\\.c)")
     set(macro SIDE_OP)
   endif()
   foreach(registration IN LISTS registrations)

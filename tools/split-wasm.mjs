@@ -1,32 +1,26 @@
-// Splits the wasm of a build without threads in two: kernels of the side wings of src/ops/ (TFCORE_SIDE_WINGS in
-// cmake/TfcoreModules.cmake), and what only they call, go into a side module. It is loaded when a graph has an op
-// of these wings (bindings/js/engine/side-module.ts). What graphs are made with stays: shape functions, and the
+// Splits the wasm of a build without threads in two: kernels of the side ops (TFCORE_SIDE_OPS in
+// cmake/TfcoreModules.cmake), and what only they call, go into a side module. It is loaded when a graph has a side
+// op (bindings/js/engine/side-module.ts). What graphs are made with stays: shape functions, and the
 // constructors and destructors of kernels.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, root, SetupError } from './process.mjs';
 
 /** The fields of an OpRegistration that are called before a graph runs, or after its session was closed. */
 const KEPT_FIELDS = /\.(?:shape|construct|destroy|gradient_fn) = (\w+)/g;
-/** The wings whose kernels go into the side module. */
-export function sideWings() {
+/** The wings of src/ops/, and the files of other wings ('nn/lrn'), whose kernels go into the side module. */
+function sideOps() {
   const text = readFileSync(path.join(root, 'cmake/TfcoreModules.cmake'), 'utf8');
-  const list = /set\(TFCORE_SIDE_WINGS ([\w ]+)\)/.exec(text);
-  if (!list) throw new SetupError('cmake/TfcoreModules.cmake sets no TFCORE_SIDE_WINGS');
-  return list[1].split(' ');
+  const list = /set\(TFCORE_SIDE_OPS\s+([^)]+)\)/.exec(text);
+  if (!list) throw new SetupError('cmake/TfcoreModules.cmake sets no TFCORE_SIDE_OPS');
+  return list[1].trim().split(/\s+/);
 }
 
-function filesBelow(folder, extension = '') {
-  let entries;
-  try {
-    entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  } catch (error) {
-    if (error.code === 'ENOENT') return []; // a wing that does not exist yet, or is left out of the build
-    throw error;
-  }
+function filesBelow(folder) {
+  const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
   return entries
-    .filter((entry) => entry.isFile() && entry.name.endsWith(extension))
+    .filter((entry) => entry.isFile())
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name));
 }
 
@@ -38,14 +32,14 @@ async function definedIn(objects, tools) {
 }
 
 /** The names in C of functions that have to stay. */
-function keptNames(wings) {
-  const sources = wings.flatMap((wing) => filesBelow(path.join(root, 'src/ops', wing)));
-  return new Set(
-    sources.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(KEPT_FIELDS)].map(([, name]) => name)),
+const keptNames = () =>
+  new Set(
+    filesBelow(path.join(root, 'src/ops')).flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(KEPT_FIELDS)].map(([, name]) => name),
+    ),
   );
-}
 
-/** The name in C: a static function of a side wing is named _ZL<length><name><types>.__uniq.<file>. */
+/** The name in C: a static function of a side op is named _ZL<length><name><types>.__uniq.<file>. */
 function nameInC(name) {
   const mangled = /^_ZL?(\d+)(.*)/.exec(name);
   return mangled ? mangled[2].slice(0, Number(mangled[1])) : name;
@@ -75,8 +69,8 @@ function reachable(functions, roots) {
 }
 
 /** The functions for the side module. */
-function chooseFunctions({ functions, roots }, inSideWings, kept) {
-  const first = [...roots].filter((name) => !inSideWings.has(name) || kept.has(nameInC(name)));
+function chooseFunctions({ functions, roots }, ofSideOps, kept) {
+  const first = [...roots].filter((name) => !ofSideOps.has(name) || kept.has(nameInC(name)));
   const staying = reachable(functions, first);
   return [...functions.keys()].filter((name) => !staying.has(name));
 }
@@ -96,7 +90,7 @@ const FEATURES = [
 
 /**
  * Splits build/wasm-<variant>/tfcore-<variant>.wasm. Writes into build/wasm-<variant>/split/ the module without
- * the side wings' kernels (tfcore-<variant>.wasm), the side module (tfcore-<variant>-side.wasm), and the whole
+ * the side ops' kernels (tfcore-<variant>.wasm), the side module (tfcore-<variant>-side.wasm), and the whole
  * one without names (tfcore-<variant>-whole.wasm). `tools` is what setUp() returned.
  */
 export async function splitWasm(tools, variant) {
@@ -109,16 +103,16 @@ export async function splitWasm(tools, variant) {
   const binaryen = (await must(emConfig, ['BINARYEN_ROOT'], { env: tools.env })).trim();
   const run = (program, ...args) => must(path.join(binaryen, 'bin', program), [...args, ...FEATURES]);
 
-  const wings = sideWings();
-  const objects = [
-    ...wings.map((wing) => `tfcore_ops.dir/src/ops/${wing}`),
-    'tfcore_codec_libraries.dir',
-  ].flatMap((folder) => filesBelow(path.join(build, 'CMakeFiles', folder), '.o'));
+  const places = sideOps().map((ops) => `tfcore_ops.dir/src/ops/${ops}${ops.includes('/') ? '.c.o' : ''}`);
+  const objects = [...places, 'tfcore_codec_libraries.dir']
+    .map((place) => path.join(build, 'CMakeFiles', place))
+    .flatMap((place) => (place.endsWith('.o') ? place : filesBelow(place)))
+    .filter((file) => file.endsWith('.o'));
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
   const calls = readCalls(readFileSync(at('linked.wat'), 'utf8'));
-  const chosen = chooseFunctions(calls, await definedIn(objects, tools), keptNames(wings));
+  const chosen = chooseFunctions(calls, await definedIn(objects, tools), keptNames());
   writeFileSync(at('side-functions.txt'), `${chosen.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
   await run(

@@ -6,7 +6,7 @@
 
 extern const OpRegistration *const kOpTable[];
 extern const int kOpTableSize;
-/* Those of the side wings (cmake/TfcoreModules.cmake), whose kernels may be in a side module. */
+/* The side ops (TFCORE_SIDE_OPS in cmake/TfcoreModules.cmake), whose kernels may be in a side module. */
 extern const OpRegistration *const kSideOps[];
 extern const int kNumSideOps;
 
