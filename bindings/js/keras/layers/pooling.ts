@@ -1,7 +1,7 @@
 /** Pooling, and layers that enlarge, cut or repeat parts of images and sequences. */
 import type { Output } from '../../graph/operation.js';
 import type { Layer, LayerFunction } from '../layer.js';
-import { Size, range } from '../ops.js';
+import { range } from '../ops.js';
 import { withChannelsLast } from './convolution.js';
 import { resized } from './resizing.js';
 
