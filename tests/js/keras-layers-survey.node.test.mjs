@@ -21,7 +21,9 @@ async function checkGraph(tf, folder, { names, inputs, outputs, gradients, diffe
       const wrong = difference(found[i], value);
       if (wrong) throw new Error(`output ${i}: ${wrong}`);
     }
-    const wanted = differentiable.flatMap((input, i) => (gradients[i] ? [[places[input], gradients[i]]] : []));
+    const wanted = differentiable.flatMap((input, i) =>
+      gradients[i] ? [[places[input], gradients[i]]] : [],
+    );
     if (wanted.length === 0) return;
     const losses = results
       .map((name) => graph.output(name))

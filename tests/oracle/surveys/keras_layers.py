@@ -3,6 +3,8 @@
 Each class has at least two configurations. Recorded are the outputs, and the gradients of the sum of all squared
 outputs with respect to the inputs of floating-point numbers.
 """
+import inspect
+
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
@@ -259,6 +261,7 @@ def add_all(prefix, K):
         for i, (make, inputs) in enumerate(table[name]):
             def made(make=make, inputs=inputs):
                 return make(), inputs
+            made.source = inspect.getsource(make) + repr(make.__defaults__)
             LAYERS[f'{prefix}_{name}_{i}'] = made
 
 

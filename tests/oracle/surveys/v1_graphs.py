@@ -3,6 +3,8 @@
 A graph is stored as a GraphDef, or as a MetaGraphDef with a checkpoint. Steps that fail are recorded with their
 code. Queues are filled by steps that run their runners' operations, in place of threads.
 """
+import inspect
+
 import numpy as np
 import tensorflow as tf
 
@@ -126,6 +128,7 @@ for name, made in OPTIMIZERS.items():
     for is_resource in (False, True):
         def optimizer_of(g, made=made, is_resource=is_resource):
             regression(g, made(), is_resource)
+        optimizer_of.source = inspect.getsource(regression) + inspect.getsource(made)
         GRAPHS[f'optimizer_{name}{"_resource" if is_resource else ""}'] = optimizer_of
 
 
@@ -143,6 +146,7 @@ def sparse_training(g, optimizer, use_resource):
 for name in ('gradient_descent', 'momentum', 'adagrad', 'adam', 'ftrl', 'rmsprop', 'adadelta'):
     def sparse_of(g, made=OPTIMIZERS[name], is_resource=name in ('adam', 'adagrad', 'rmsprop')):
         sparse_training(g, made(), is_resource)
+    sparse_of.source = inspect.getsource(sparse_training) + inspect.getsource(OPTIMIZERS[name])
     GRAPHS[f'sparse_{name}'] = sparse_of
 
 
