@@ -14,6 +14,7 @@ def cases(golden):
     _csv(golden)
     _tensors(golden)
     _files(golden)
+    _json(golden)
 
 
 def _raw(golden):
@@ -91,3 +92,30 @@ def _files(golden):
         case.step({}, {name: strings([folder + b'a']), contents: text(b'x')}, targets=[write])
         case.step({}, {name: text(folder + b'a'), contents: strings([b'x'])}, targets=[write])
         case.step({'MatchingFiles:0': match}, {pattern: strings([b'a'], (1, 1))})
+
+
+def _json(golden):
+    """Examples as JSON. TensorFlow's messages contain blanks at random."""
+    def feature(value):
+        return '{"features":{"feature":{"a":%s}}}' % value
+
+    def values(kind, several):
+        return [feature('{"%s":{"value":[%s]}}' % (kind, value)) for value in several]
+
+    good = values('int64List', ['-0', '1e2, "1.0"', '-9223372036854775808, "9223372036854775807"', '1,', '', '[[1],[]], null', '1.0'])
+    good += values('floatList', ['1, "1.5", -2e-3', '"-Infinity", "Infinity", "NaN"', '1e-50, null', '9007199254740993'])
+    good += values('bytesList', ['"aGk", "aGk=", ""', '"_-8", "/+8=", "aGl"', "null, 'aGk='", '"\\u0061Gk="'])
+    good += [feature(value) for value in ('{}', 'null', '{"int64List":null}', '{"int64_list":{"value":7}}', '{"int64List":{"value":null}}', '{"int64List":{"value":[1],"value":[2]}}', '{"int64List":{},"floatList":null}')]
+    good += ['{}', ' {"features" : { } } ', '{"features":null}', '{"features":{"feature":null}}', '{"features":{},"features":{},}', "{'features':{feature:{b_1:{},\"\":{}}}}", '{"features":{"feature":{"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\u00e9":{}}}}',
+             '{"features":{"feature":{"x":{"floatList":{"value":[0.5]}},"b":{"int64List":{"value":["3"]}}}}}']
+    golden.op('DecodeJSONExample', [strings([value.encode() for value in good])], name='good')
+    golden.op('DecodeJSONExample', [text(b'{}')])
+    golden.op('DecodeJSONExample', [strings([], (0, 2))])
+    bad = values('int64List', ['01', 'true', '{}', '"-9223372036854775809"', '9223372036854775808', '1.', '1.5', '+1', '1 2', '""', '"x"', '" 1"', 'NaN', '1e99'])
+    bad += values('floatList', ['Infinity', '3.5e38', '"3.5e38"', 'false', '.5', '-', '"1.5x"'])
+    bad += values('bytesList', ['"aGk=="', '"a"', '"aG k"', '5', '"aGk=aGk="', '"!!"'])
+    bad += [feature(value) for value in ('{"kind":1}', '[]', '1', '{"int64List":{},"floatList":{}}', '{"int64List":{"values":[]}}', '{} x')]
+    bad += ['', '[]', 'null', '{,}', '{"features":{} "features":{}}', '{"features"}', '{"features":}', '{"a', '{"x":1}', '{"features":{}', '{"features":{}}{}', '{"features":{"feature":{"a":{},"a":{}}}}', '// c\n{}',
+            '{"features":{"feature":{"\\ud83d":{}}}}', '{"features":{"feature":{"\\x":{}}}}', '{"features":{"feature":{"a":{"int64List":{"value":[1,2']
+    for value in bad:
+        golden.fails('DecodeJSONExample', [text(value.encode())], name=value, message='Error while parsing JSON: ')
