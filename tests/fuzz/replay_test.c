@@ -56,5 +56,8 @@ TEST(kept_graph_texts_do_no_harm) { replay(&k_graph_text_fuzz); }
 TEST(kept_function_texts_do_no_harm) { replay(&k_function_fuzz); }
 TEST(kept_checkpoints_do_no_harm) { replay(&k_checkpoint_fuzz); }
 TEST(kept_tensor_protos_do_no_harm) { replay(&k_tensor_proto_fuzz); }
+TEST(kept_examples_do_no_harm) { replay(&k_example_fuzz); }
+TEST(kept_json_examples_do_no_harm) { replay(&k_json_example_fuzz); }
+TEST(kept_csv_records_do_no_harm) { replay(&k_csv_fuzz); }
 TEST(kept_op_specs_do_no_harm) { replay(&k_op_spec_fuzz); }
 TEST(kept_sequences_of_c_api_calls_do_no_harm) { replay(&k_c_api_fuzz); }

@@ -97,7 +97,8 @@ static bool read_int(JsonReader *reader, StrBuf *out, Status *status) {
 static bool read_float(JsonReader *reader, StrBuf *out, Status *status) {
   double number;
   TRY(read_number_token(reader, status) && token_as_double(reader, &number, status));
-  bool names_infinity = strstr(strbuf_text(&reader->token), "nf") || strstr(strbuf_text(&reader->token), "NF");
+  bool names_infinity =
+      strstr(strbuf_text(&reader->token), "nf") || strstr(strbuf_text(&reader->token), "NF");
   if (fabs(number) > (double)FLT_MAX && !names_infinity)
     return json_refuse(&reader->json, "float out of range", status);
   float value = (float)number;
@@ -191,8 +192,7 @@ static bool feature_member(JsonReader *reader, Str key, void *state, StrBuf *out
     if (*has_list) return json_refuse(&reader->json, "a second value of a feature", status);
     *has_list = true;
     StrBuf list = {0};
-    bool ok =
-        read_object(reader, list_member, (void *)kind, &list, status) && strbuf_ok(&list, status);
+    bool ok = read_object(reader, list_member, (void *)kind, &list, status) && strbuf_ok(&list, status);
     if (ok) append_message(kind->tag, &list, out);
     strbuf_free(&list);
     return ok;

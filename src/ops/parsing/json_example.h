@@ -1,6 +1,7 @@
 /* Examples as JSON, by the mapping of protocol buffers:
  *
- *   {"features": {"feature": {"age": {"int64List": {"value": ["41"]}}, "name": {"bytesList": {"value": ["aGk="]}}}}}
+ *   {"features": {"feature": {"age": {"int64List": {"value": ["41"]}}, "name": {"bytesList": {"value":
+ * ["aGk="]}}}}}
  */
 #ifndef TFCORE_OPS_PARSING_JSON_EXAMPLE_H_
 #define TFCORE_OPS_PARSING_JSON_EXAMPLE_H_
