@@ -107,9 +107,12 @@ void tensor_summarize(const Tensor *tensor, int64_t edge_items, StrBuf *out);
 MUST_CHECK bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status);
 /* Writes tensor_content for POD types with more than one element, else the *_val field. */
 MUST_CHECK bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status);
-/* The same with tensor_content for a single element too (TensorFlow's AsProtoTensorContent). */
+/* The same with tensor_content for all types and sizes (TensorFlow's AsProtoTensorContent). */
 MUST_CHECK bool tensor_to_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto,
                                         Status *status);
+/* The same with string_val for strings, and tensor_content for all other types and sizes. */
+MUST_CHECK bool tensor_to_pod_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto,
+                                            Status *status);
 /* Whether dtype, shape and elements (floats by bits) are equal, whatever the encoding; giant splats are
  * compared without expanding them. */
 bool tensor_proto_equal(const TensorProto *a, const TensorProto *b);

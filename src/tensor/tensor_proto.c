@@ -312,37 +312,67 @@ static bool holds_objects(const Tensor *tensor) {
   return false;
 }
 
-/* `least`: the number of elements from which on numbers are in tensor_content. */
-static bool make_proto(const Tensor *tensor, int64_t least, Arena *arena, TensorProto **proto,
-                       Status *status) {
+/* A proto with dtype and shape. */
+static bool begin_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
   if (tensor_is_empty(tensor) || holds_objects(tensor)) {
     return status_invalid(status, "A tensor of type %s cannot be put into a TensorProto",
                           dtype_name(tensor->dtype));
   }
-  TensorProto *result = proto_new(kTensorProto, arena);
-  if (!result) return status_oom(status, "TensorProto");
-  result->dtype = (Tensorflow__DataType)tensor->dtype;
-  TRY(put_shape(&tensor->shape, arena, result, status));
+  *proto = proto_new(kTensorProto, arena);
+  if (!*proto) return status_oom(status, "TensorProto");
+  (*proto)->dtype = (Tensorflow__DataType)tensor->dtype;
+  return put_shape(&tensor->shape, arena, *proto, status);
+}
+
+/* All lengths as varints, then all bytes. */
+static bool put_string_content(const Tensor *tensor, Arena *arena, TensorProto *proto, Status *status) {
+  StrBuf content = {0};
+  const TString *strings = tensor_strings(tensor);
+  int64_t count = tensor_num_elements(tensor);
+  for (int64_t i = 0; i < count; i++) {
+    uint64_t length = tstring_view(&strings[i]).length;
+    for (; length > 0x7f; length >>= 7) strbuf_append_char(&content, (char)(0x80 | (length & 0x7f)));
+    strbuf_append_char(&content, (char)length);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    Str string = tstring_view(&strings[i]);
+    strbuf_append_bytes(&content, string.data, string.length);
+  }
+  bool ok = strbuf_ok(&content, status) &&
+            (put_bytes(strbuf_text(&content), (size_t)content.length, arena, &proto->tensor_content) ||
+             status_oom(status, "TensorProto"));
+  strbuf_free(&content);
+  return ok;
+}
+
+bool tensor_to_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  TRY(begin_proto(tensor, arena, proto, status));
+  if (tensor->dtype == DT_STRING) return put_string_content(tensor, arena, *proto, status);
+  return !dtype_is_pod((int)tensor->dtype) ||
+         put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &(*proto)->tensor_content) ||
+         status_oom(status, "TensorProto");
+}
+
+bool tensor_to_pod_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  return tensor->dtype == DT_STRING ? tensor_to_proto(tensor, arena, proto, status)
+                                    : tensor_to_content_proto(tensor, arena, proto, status);
+}
+
+bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
+  TensorProto *result;
+  TRY(begin_proto(tensor, arena, &result, status));
   int64_t count = tensor_num_elements(tensor);
   bool ok = true, pod = dtype_is_pod((int)tensor->dtype); /* uninitialised objects have no values */
   if (tensor->dtype == DT_STRING) {
     ok = put_strings(tensor, arena, result);
-  } else if (pod && count > 0) {
-    ok = count < least
-             ? put_value(tensor, arena, result)
-             : put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
+  } else if (pod && count == 1) {
+    ok = put_value(tensor, arena, result);
+  } else if (pod && count > 1) {
+    ok = put_bytes(tensor->data, (size_t)tensor_bytes(tensor), arena, &result->tensor_content);
   }
   if (!ok) return status_oom(status, "TensorProto");
   *proto = result;
   return true;
-}
-
-bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
-  return make_proto(tensor, 2, arena, proto, status);
-}
-
-bool tensor_to_content_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status) {
-  return make_proto(tensor, 1, arena, proto, status);
 }
 
 /* --- comparing and printing --- */

@@ -4,7 +4,7 @@
 
 static bool set_tensor(const Tensor *tensor, Arena *arena, SummaryValue *value, Status *status) {
   value->value_case = TENSORFLOW__SUMMARY__VALUE__VALUE_TENSOR;
-  return tensor_to_content_proto(tensor, arena, &value->tensor, status);
+  return tensor_to_pod_content_proto(tensor, arena, &value->tensor, status);
 }
 
 static bool tensor_summary(KernelContext *context, Status *status) {

@@ -9,7 +9,7 @@ static bool serialize_tensor(KernelContext *context, Status *status) {
   StrBuf bytes = {0};
   Tensor *out;
   bool ok = arena || status_oom(status, "a serialized tensor");
-  ok = ok && tensor_to_content_proto(context->inputs[0], arena, &proto, status) &&
+  ok = ok && tensor_to_pod_content_proto(context->inputs[0], arena, &proto, status) &&
        proto_serialize(proto, &bytes, status) && strbuf_ok(&bytes, status) &&
        kernel_allocate_output_dims(context, 0, 0, NULL, &out, status) &&
        tstring_set(tensor_strings(out), strbuf_text(&bytes), (size_t)bytes.length, status);

@@ -14,7 +14,8 @@ static bool write_proto(const Tensor *tensor, TString *to, Status *status) {
   TensorProto *proto;
   StrBuf bytes = {0};
   bool ok = (arena || status_oom(status, "a TensorProto")) &&
-            tensor_to_proto(tensor, arena, &proto, status) && proto_serialize(proto, &bytes, status) &&
+            tensor_to_content_proto(tensor, arena, &proto, status) &&
+            proto_serialize(proto, &bytes, status) &&
             tstring_set(to, strbuf_text(&bytes), (size_t)bytes.length, status);
   strbuf_free(&bytes);
   arena_free(arena);
