@@ -1,7 +1,7 @@
 /* SparseSegmentSum, SparseSegmentMean and SparseSegmentSqrtN: select rows by indices, and add those with
- * equal ids, which must be sorted; SqrtN divides by the square root of their number. And the gradients of the
- * latter two. */
+ * equal ids, which must be sorted; SqrtN divides by the square root of their number. And their gradients. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "op/op_registry.h"
@@ -53,53 +53,112 @@ static bool sparse_kernel(KernelContext *context, Status *status) {
   return segment_combine_sorted(context, &runs, data->dtype, status);
 }
 
-/* Adds row ids[i] of the gradient, divided as in its segment, to row indices[i]. Ids need not be sorted. */
-static bool sparse_gradient_kernel(KernelContext *context, Status *status) {
-  SegmentKind kind = *(const SegmentKind *)context->data;
-  const Tensor *grad = context->inputs[0], *indices = context->inputs[1], *ids = context->inputs[2],
-               *sizes = context->inputs[3];
-  if (!tensor_is_scalar(sizes)) return status_invalid(status, "output_dim0 should be a scalar.");
+/* Checks the inputs of a gradient, whose indices are below `rows`. */
+static bool check_gradient(const Tensor *grad, const Tensor *indices, const Tensor *ids, int64_t rows,
+                           Status *status) {
   TRY(check_inputs(grad, indices, ids, status));
+  if (rows < 0) return status_invalid(status, "Expected a non-negative size, got %lld", (long long)rows);
+  int64_t segments = shape_dim(&grad->shape, 0), count = tensor_num_elements(ids);
+  if (count > 0 && tensor_int_at(ids, count - 1) >= segments)
+    return status_invalid(status, "Invalid number of segments");
+  for (int64_t i = 0; i < count; i++) {
+    int64_t id = tensor_int_at(ids, i), index = tensor_int_at(indices, i);
+    if (id < 0 || id >= segments)
+      return status_invalid(status, "Segment id %lld out of range [0, %lld).", (long long)id,
+                            (long long)segments);
+    if ((index < 0 || index >= rows) && rows > 0)
+      return status_invalid(status, "Index %lld out of range [0, %lld).", (long long)index, (long long)rows);
+  }
+  return true;
+}
+
+/* Adds row ids[i] of the gradient, divided as in its segment, to row rows[i] of output 0, which has
+ * `num_rows`. Ids need not be sorted. */
+static bool scatter_gradient(KernelContext *context, const Tensor *ids, SegmentIds rows, int64_t num_rows,
+                             Status *status) {
+  SegmentKind kind = *(const SegmentKind *)context->data;
+  const Tensor *grad = context->inputs[0];
   SegmentScatter scatter = {.kind = SEGMENT_SUM,
                             .data = grad->data,
                             .count = tensor_num_elements(ids),
-                            .ids = segment_ids(indices)};
+                            .ids = rows,
+                            .num_segments = num_rows};
   scatter.rows = segment_ids(ids);
-  scatter.num_segments = tensor_int_at(sizes, 0);
-  if (scatter.num_segments < 0) {
-    return status_invalid(status, "Expected a non-negative size, got %lld", (long long)scatter.num_segments);
-  }
   int64_t segments = shape_dim(&grad->shape, 0);
-  if (scatter.count > 0 && segment_id(scatter.rows, scatter.count - 1) >= segments) {
-    return status_invalid(status, "Invalid number of segments");
-  }
-  for (int64_t i = 0; i < scatter.count; i++) {
-    int64_t id = segment_id(scatter.rows, i), index = segment_id(scatter.ids, i);
-    if (id < 0 || id >= segments) {
-      return status_invalid(status, "Segment id %lld out of range [0, %lld).", (long long)id,
-                            (long long)segments);
-    }
-    if ((index < 0 || index >= scatter.num_segments) && scatter.num_segments > 0) {
-      return status_invalid(status, "Index %lld out of range [0, %lld).", (long long)index,
-                            (long long)scatter.num_segments);
-    }
-  }
   Tensor *out;
-  TRY(segment_allocate(context, grad, 1, scatter.num_segments, &out, &scatter.columns, status));
-  if (scatter.columns == 0) return true;
+  TRY(segment_allocate(context, grad, 1, num_rows, &out, &scatter.columns, status));
+  if (scatter.columns == 0 || num_rows == 0) return true;
   Buffer *scratch = kernel_scratch(context, segments * (int64_t)sizeof(double) + 1, status);
   if (!scratch) return false;
   double *weights = scratch->data;
   memset(weights, 0, (size_t)segments * sizeof *weights);
   for (int64_t i = 0; i < scatter.count; i++) weights[segment_id(scatter.rows, i)]++;
   for (int64_t i = 0; i < segments; i++) {
-    if (weights[i] > 0) weights[i] = 1 / (kind == SEGMENT_MEAN ? weights[i] : sqrt(weights[i]));
+    if (weights[i] > 0)
+      weights[i] = kind == SEGMENT_SUM ? 1 : 1 / (kind == SEGMENT_MEAN ? weights[i] : sqrt(weights[i]));
   }
   scatter.weights = weights;
   scatter.out = out->data;
   segment_scatter(context, &scatter, grad->dtype);
   buffer_unref(scratch);
   return true;
+}
+
+static bool sparse_gradient_kernel(KernelContext *context, Status *status) {
+  const Tensor *indices = context->inputs[1], *ids = context->inputs[2], *sizes = context->inputs[3];
+  if (!tensor_is_scalar(sizes)) return status_invalid(status, "output_dim0 should be a scalar.");
+  int64_t rows = tensor_int_at(sizes, 0);
+  return check_gradient(context->inputs[0], indices, ids, rows, status) &&
+         scatter_gradient(context, ids, segment_ids(indices), rows, status);
+}
+
+/* --- with the rows that have a gradient alone --- */
+
+static int compare_numbers(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Sorts the numbers and drops repeated ones; returns how many are left. */
+static int64_t sort_unique(int64_t *numbers, int64_t count) {
+  int64_t kept = 0;
+  if (count > 0) qsort(numbers, (size_t)count, sizeof *numbers, compare_numbers);
+  for (int64_t i = 0; i < count; i++) {
+    if (kept == 0 || numbers[kept - 1] != numbers[i]) numbers[kept++] = numbers[i];
+  }
+  return kept;
+}
+
+/* `memory` has room for twice the number of indices. */
+static bool give_rows(KernelContext *context, int64_t *memory, int64_t count, Status *status) {
+  const Tensor *indices = context->inputs[1];
+  int64_t *unique = memory, *rows = memory + count;
+  Tensor *out;
+  for (int64_t i = 0; i < count; i++) unique[i] = tensor_int_at(indices, i);
+  int64_t kept = sort_unique(unique, count);
+  for (int64_t i = 0; i < count; i++) {
+    int64_t index = tensor_int_at(indices, i);
+    rows[i] = (int64_t *)bsearch(&index, unique, (size_t)kept, sizeof *unique, compare_numbers) - unique;
+  }
+  TRY(kernel_allocate_output_dims(context, 1, 1, &kept, &out, status));
+  for (int64_t i = 0; i < kept; i++) {
+    if (out->dtype == DT_INT32) tensor_i32(out)[i] = (int32_t)unique[i];
+    else tensor_i64(out)[i] = unique[i];
+  }
+  return scatter_gradient(context, context->inputs[2], (SegmentIds){rows, DT_INT64}, kept, status);
+}
+
+static bool unique_gradient_kernel(KernelContext *context, Status *status) {
+  const Tensor *indices = context->inputs[1], *sizes = context->inputs[3];
+  if (!tensor_is_scalar(sizes)) return status_invalid(status, "dense_output_dim0 should be a scalar.");
+  int64_t rows = tensor_int_at(sizes, 0);
+  TRY(check_gradient(context->inputs[0], indices, context->inputs[2], rows, status));
+  int64_t count = rows > 0 ? tensor_num_elements(indices) : 0;
+  Buffer *scratch = kernel_scratch(context, count * 2 * (int64_t)sizeof(int64_t) + 1, status);
+  if (!scratch) return false;
+  bool ok = give_rows(context, scratch->data, count, status);
+  buffer_unref(scratch);
+  return ok;
 }
 
 /* --- shapes --- */
@@ -137,6 +196,14 @@ static bool sparse_sized_shape(InferenceContext *c, Status *status) {
 }
 static bool sparse_gradient_shape(InferenceContext *c, Status *status) {
   return sized_shape(c, "output_dim0", status);
+}
+static bool unique_gradient_shape(InferenceContext *c, Status *status) {
+  ShapeHandle data, scalar, indices;
+  TRY(merge_indices(c, &data, status));
+  TRY(shape_with_rank(c, shape_input(c, 3), 0, &scalar, status));
+  TRY(shape_ok(shape_unknown_of_rank(c, 1), &indices, status));
+  shape_set_output(c, 1, indices);
+  return segment_set_shape(c, data, 1, NULL, status);
 }
 
 /* --- ops --- */
@@ -249,6 +316,14 @@ const OpRegistration kOpSparseSegmentSqrtNWithNumSegments = {
      "  dn = ZerosLike[T=int32](n)\n"                                                                      \
      "  return dx = dx:output:0, di = di:y:0, ds = ds:y:0, dn = dn:y:0\n}\n"
 
+const OpRegistration kOpSparseSegmentSumGrad = {
+    .name = "SparseSegmentSumGrad",
+    GRADIENT_ARGS,
+    .attrs = {FLOATS, INDICES, SEGMENT_IDS},
+    .gradient = SPARSE_GRADIENT_BACK("SparseSegmentSumGrad", "SparseSegmentSumWithNumSegments"),
+    .kernels = {FLOAT_AND_HALF_KERNELS(sparse_gradient_kernel, &kSum)},
+};
+
 const OpRegistration kOpSparseSegmentMeanGrad = {
     .name = "SparseSegmentMeanGrad",
     GRADIENT_ARGS,
@@ -263,4 +338,25 @@ const OpRegistration kOpSparseSegmentSqrtNGrad = {
     .attrs = {FLOATS, INDICES, SEGMENT_IDS},
     .gradient = SPARSE_GRADIENT_BACK("SparseSegmentSqrtNGrad", "SparseSegmentSqrtNWithNumSegments"),
     .kernels = {FLOAT_AND_HALF_KERNELS(sparse_gradient_kernel, &kSqrtN)},
+};
+
+#define UNIQUE_GRADIENT(k)                                                                          \
+  .inputs = {"grad: T", "indices: Tidx", "segment_ids: Tsegmentids", "dense_output_dim0: int32"},   \
+  .outputs = {"output: T", "sorted_unique_indices: Tidx"}, .attrs = {FLOATS, INDICES, SEGMENT_IDS}, \
+  .shape = unique_gradient_shape, .gradient = NO_GRADIENT,                                          \
+  .kernels = {FLOAT_AND_HALF_KERNELS(unique_gradient_kernel, k)}
+
+const OpRegistration kOpSparseSegmentSumGradV2 = {
+    .name = "SparseSegmentSumGradV2",
+    UNIQUE_GRADIENT(&kSum),
+};
+
+const OpRegistration kOpSparseSegmentMeanGradV2 = {
+    .name = "SparseSegmentMeanGradV2",
+    UNIQUE_GRADIENT(&kMean),
+};
+
+const OpRegistration kOpSparseSegmentSqrtNGradV2 = {
+    .name = "SparseSegmentSqrtNGradV2",
+    UNIQUE_GRADIENT(&kSqrtN),
 };

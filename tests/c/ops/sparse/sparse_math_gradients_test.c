@@ -86,3 +86,10 @@ GRADIENT_CASES(sparse_matmul,
                 "int64[2,2] 0 1 1 0; complex128[2] 1+2i 2; int64[2] 2 2; complex128[1,2] 1 2-1i"},
                {MATMUL("complex128", "true", "true"),
                 "int64[2,2] 0 1 1 0; complex128[2] 1+2i 2; int64[2] 2 2; complex128[1,2] 1 2-1i"})
+
+#define SEGMENT_GRAD "SparseSegmentSumGrad[T=double]"
+
+GRADIENT_CASES(sparse_segment_sum_grad,
+               {SEGMENT_GRAD, "double[2,2] 1 2 3 4; int32[3] 3 1 3; int32[3] 0 0 1; int32[] 5"},
+               {SEGMENT_GRAD, "double[3] 1 2 3; int32[2] 0 1; int32[2] 1 2; int32[] 2"},
+               {SEGMENT_GRAD, "double[1,2,2] 1 2 3 4; int32[1] 0; int32[1] 0; int32[] 2"})
