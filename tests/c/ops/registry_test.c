@@ -218,6 +218,8 @@ static bool has_no_gradient(const char *op) {
       "Lu",
       "CholeskyGrad",
       "SelfAdjointEig",
+      "IgammaGradA",
+      "RandomGammaGrad",
       "MatrixLogarithm",
       "MatrixExponential",
       "LSTMBlockCellGrad",
