@@ -66,8 +66,8 @@ static double k1_series(double x) {
   return 1 / x + log(x / 2) * i_series(1, x) - sum / 2;
 }
 
-/* exp(x) K_order(x) is the integral of exp(-x (cosh t - 1)) cosh(order t) over t > 0, for which the trapezoidal
- * rule converges geometrically. */
+/* exp(x) K_order(x) is the integral of exp(-x (cosh t - 1)) cosh(order t) over t > 0, for which the
+ * trapezoidal rule converges geometrically. */
 static double k_integral(int order, double x) {
   double h = fmin(0.2, 0.6 / sqrt(x)), sum = 0.5;
   for (int k = 1;; k++) {

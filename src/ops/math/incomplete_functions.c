@@ -17,8 +17,11 @@ static double stirling_rest(double z) {
   double rest = 0;
   for (; z < 15; z++) rest += (z + 0.5) * log1p(1 / z) - 1;
   double r = 1 / (z * z);
-  return rest + (1.0 / 12 - r * (1.0 / 360 - r * (1.0 / 1260 - r * (1.0 / 1680 - r * (1.0 / 1188 -
-                 r * (691.0 / 360360 - r / 156)))))) / z;
+  return rest +
+         (1.0 / 12 -
+          r * (1.0 / 360 -
+               r * (1.0 / 1260 - r * (1.0 / 1680 - r * (1.0 / 1188 - r * (691.0 / 360360 - r / 156)))))) /
+             z;
 }
 
 /* u - log(1 + u) for |u| <= 0.4. */
@@ -65,8 +68,8 @@ static Dual gamma_series(double a, double x) {
   return sum;
 }
 
-/* (1 - P(a, x)) / (gamma_factor a): Legendre's continued fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a - ...)),
- * by the recurrence of its convergents. */
+/* (1 - P(a, x)) / (gamma_factor a): Legendre's continued fraction 1 / (x + 1 - a - (1 - a) / (x + 3 - a -
+ * ...)), by the recurrence of its convergents. */
 static Dual gamma_fraction(double a, double x) {
   Dual p0 = {0, 0}, p1 = {1, 0}, q0 = {1, 0}, q1 = {x + 1 - a, -1}, result = {1 / q1.value, 0};
   result.slope = 1 / (q1.value * q1.value);
@@ -97,8 +100,11 @@ static bool by_series(double a, double x) { return x < 1 || x < a; }
 static bool by_expansion(double a, double x) { return a > 1e5 && fabs(x - a) < 0.02 * a; }
 static double upper_expansion(double a, double x, bool lower) {
   double mu = (x - a) / a, eta = copysign(sqrt(2 * minus_log1p(mu)), mu);
-  double c0 = -1.0 / 3 + eta * (1.0 / 12 - eta * (2.0 / 135 - eta * (1.0 / 864 + eta * (1.0 / 2835 -
-              eta * (139.0 / 777600 - eta / 25515)))));
+  double c0 =
+      -1.0 / 3 +
+      eta *
+          (1.0 / 12 -
+           eta * (2.0 / 135 - eta * (1.0 / 864 + eta * (1.0 / 2835 - eta * (139.0 / 777600 - eta / 25515)))));
   double c1 = -1.0 / 540 - eta * (1.0 / 288 - eta * (25.0 / 12096 - eta * 223.0 / 1632960));
   double rest = exp(-a * eta * eta / 2) / sqrt(kTwoPi * a) * (c0 + c1 / a);
   double tail = erfc((lower ? -eta : eta) * sqrt(a / 2)) / 2;

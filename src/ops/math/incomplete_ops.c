@@ -15,30 +15,28 @@ typedef struct BetaJob {
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-#define BINARY(op, x, y, z, loop)                                                          \
+#define BINARY(op, x, y, z, loop)                                                                  \
   .name = op, .inputs = {x ": T", y ": T"}, .outputs = {z ": T"}, .shape = shape_broadcast_binary, \
-  .kernels = {                                                                             \
-      TYPED_FLOAT_KERNELS(broadcast_kernel, loop)                                          \
-  }
+  .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, loop)}
 
 /* gy: exp(-x + (a - 1) log(x) - lgamma(a)) dz, the derivative by x (here y). */
-#define BY_X                                                       \
-  "  log_y = Log[T=$T](y)\n"                                       \
-  "  one = Const[dtype=$T, value=1]()\n"                           \
-  "  power = Sub[T=$T](x, one:output:0)\n"                         \
-  "  logs = Mul[T=$T](power:z:0, log_y:y:0)\n"                     \
-  "  below = Sub[T=$T](logs:z:0, y)\n"                             \
-  "  gamma = Lgamma[T=$T](x)\n"                                    \
-  "  exponent = Sub[T=$T](below:z:0, gamma:y:0)\n"                 \
+#define BY_X                                       \
+  "  log_y = Log[T=$T](y)\n"                       \
+  "  one = Const[dtype=$T, value=1]()\n"           \
+  "  power = Sub[T=$T](x, one:output:0)\n"         \
+  "  logs = Mul[T=$T](power:z:0, log_y:y:0)\n"     \
+  "  below = Sub[T=$T](logs:z:0, y)\n"             \
+  "  gamma = Lgamma[T=$T](x)\n"                    \
+  "  exponent = Sub[T=$T](below:z:0, gamma:y:0)\n" \
   "  density = Exp[T=$T](exponent:z:0)\n"
 
 const OpRegistration kOpIgamma = {
     BINARY("Igamma", "a", "x", "z", gamma_lower),
     .attrs = {"T: {bfloat16, half, float, double}"},
-    .gradient = BROADCAST_GRADIENT("Igamma", "gx:z:0", "gy:z:0",
-                                   "  slope = IgammaGradA[T=$T](x, y)\n"
-                                   "  gx = Mul[T=$T](slope:z:0, dz)\n" BY_X
-                                   "  gy = Mul[T=$T](density:y:0, dz)\n"),
+    .gradient =
+        BROADCAST_GRADIENT("Igamma", "gx:z:0", "gy:z:0",
+                           "  slope = IgammaGradA[T=$T](x, y)\n"
+                           "  gx = Mul[T=$T](slope:z:0, dz)\n" BY_X "  gy = Mul[T=$T](density:y:0, dz)\n"),
 };
 
 const OpRegistration kOpIgammac = {

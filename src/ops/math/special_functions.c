@@ -9,37 +9,41 @@
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-#define FUNCTION(name) {name##_f32, name##_f64, NULL, NULL}
-static const VectorFunction kI0 = FUNCTION(i0), kI0e = FUNCTION(i0e), kI1 = FUNCTION(i1), kI1e = FUNCTION(i1e),
-                            kJ0 = FUNCTION(j0), kJ1 = FUNCTION(j1), kK0 = FUNCTION(k0), kK0e = FUNCTION(k0e),
-                            kK1 = FUNCTION(k1), kK1e = FUNCTION(k1e), kY0 = FUNCTION(y0), kY1 = FUNCTION(y1),
-                            kDawson = FUNCTION(dawson), kExponential = FUNCTION(exponential),
-                            kFresnelCos = FUNCTION(fresnel_cos), kFresnelSin = FUNCTION(fresnel_sin),
-                            kSpence = FUNCTION(spence);
+#define FUNCTION(name) \
+  { name##_f32, name##_f64, NULL, NULL }
+static const VectorFunction kI0 = FUNCTION(i0), kI0e = FUNCTION(i0e), kI1 = FUNCTION(i1),
+                            kI1e = FUNCTION(i1e), kJ0 = FUNCTION(j0), kJ1 = FUNCTION(j1), kK0 = FUNCTION(k0),
+                            kK0e = FUNCTION(k0e), kK1 = FUNCTION(k1), kK1e = FUNCTION(k1e),
+                            kY0 = FUNCTION(y0), kY1 = FUNCTION(y1), kDawson = FUNCTION(dawson),
+                            kExponential = FUNCTION(exponential), kFresnelCos = FUNCTION(fresnel_cos),
+                            kFresnelSin = FUNCTION(fresnel_sin), kSpence = FUNCTION(spence);
 
-#define UNARY(op)                                                                                   \
+#define UNARY(op)                                                                                       \
   .name = op, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double}"}, \
   .shape = shape_unchanged
-#define BESSEL_KERNELS(function) \
-  { FLOAT_KERNELS(elementwise_function, &function), {DT_HALF, elementwise_function, &function} }
+#define BESSEL_KERNELS(function)                                                                 \
+  {                                                                                              \
+    FLOAT_KERNELS(elementwise_function, &function), { DT_HALF, elementwise_function, &function } \
+  }
 
 /* The lines compute slope. */
-#define SLOPE(op, lines, slope)                       \
-  op "Gradient[T:type](x:T, dy:T) -> (dx:T) {\n"      \
-  lines                                               \
-  "  dx = Mul[T=$T](dy, " slope ")\n"                 \
-  "  return dx = dx:z:0\n"                            \
-  "}\n"
+#define SLOPE(op, lines, slope)                                                      \
+  op "Gradient[T:type](x:T, dy:T) -> (dx:T) {\n" lines "  dx = Mul[T=$T](dy, " slope \
+     ")\n"                                                                           \
+     "  return dx = dx:z:0\n"                                                        \
+     "}\n"
 #define OTHER(name, op) "  " name " = " op "[T=$T](x)\n"
 #define MINUS(name, value) "  " name " = Neg[T=$T](" value ")\n"
 #define SUB(name, a, b) "  " name " = Sub[T=$T](" a ", " b ")\n"
 /* slope:output:0: the value, but `at` for x = `from`. */
-#define EXCEPT_AT(from, value, at)                                                  \
-  "  from = Const[dtype=$T, value=" from "]()\n"                                    \
-  "  limit = Const[dtype=$T, value=" at "]()\n"                                     \
-  "  zeros = ZerosLike[T=$T](x)\n"                                                  \
-  "  limits = Add[T=$T](zeros:y:0, limit:output:0)\n"                               \
-  "  is_there = Equal[T=$T](x, from:output:0)\n"                                    \
+#define EXCEPT_AT(from, value, at)                    \
+  "  from = Const[dtype=$T, value=" from              \
+  "]()\n"                                             \
+  "  limit = Const[dtype=$T, value=" at               \
+  "]()\n"                                             \
+  "  zeros = ZerosLike[T=$T](x)\n"                    \
+  "  limits = Add[T=$T](zeros:y:0, limit:output:0)\n" \
+  "  is_there = Equal[T=$T](x, from:output:0)\n"      \
   "  slope = Select[T=$T](is_there:z:0, limits:z:0, " value ")\n"
 
 const OpRegistration kOpBesselI0 = {
@@ -50,32 +54,38 @@ const OpRegistration kOpBesselI0 = {
 
 const OpRegistration kOpBesselI0e = {
     UNARY("BesselI0e"),
-    .gradient = SLOPE("BesselI0e",
-                      OTHER("y", "BesselI0e") OTHER("other", "BesselI1e") OTHER("sign", "Sign")
-                      "  signed = Mul[T=$T](sign:y:0, y:y:0)\n" SUB("slope", "other:y:0", "signed:z:0"),
-                      "slope:z:0"),
+    .gradient =
+        SLOPE("BesselI0e",
+              OTHER("y", "BesselI0e") OTHER("other", "BesselI1e")
+                  OTHER("sign", "Sign") "  signed = Mul[T=$T](sign:y:0, y:y:0)\n" SUB("slope", "other:y:0",
+                                                                                      "signed:z:0"),
+              "slope:z:0"),
     .kernels = BESSEL_KERNELS(kI0e),
 };
 
 const OpRegistration kOpBesselI1 = {
     UNARY("BesselI1"),
-    .gradient = SLOPE("BesselI1",
-                      OTHER("y", "BesselI1") OTHER("other", "BesselI0")
-                      "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "other:y:0", "ratio:z:0")
+    .gradient =
+        SLOPE("BesselI1",
+              OTHER("y", "BesselI1")
+                  OTHER("other", "BesselI0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "other:y:0",
+                                                                                       "ratio:z:0")
                       EXCEPT_AT("0", "rest:z:0", "0.5"),
-                      "slope:output:0"),
+              "slope:output:0"),
     .kernels = BESSEL_KERNELS(kI1),
 };
 
 const OpRegistration kOpBesselI1e = {
     UNARY("BesselI1e"),
-    .gradient = SLOPE("BesselI1e",
-                      OTHER("y", "BesselI1e") OTHER("other", "BesselI0e") OTHER("sign", "Sign")
-                      "  inverse = Reciprocal[T=$T](x)\n"
-                      "  factor = Add[T=$T](sign:y:0, inverse:y:0)\n"
-                      "  part = Mul[T=$T](y:y:0, factor:z:0)\n" SUB("rest", "other:y:0", "part:z:0")
-                      EXCEPT_AT("0", "rest:z:0", "0.5"),
-                      "slope:output:0"),
+    .gradient =
+        SLOPE("BesselI1e",
+              OTHER("y", "BesselI1e") OTHER("other", "BesselI0e")
+                  OTHER("sign", "Sign") "  inverse = Reciprocal[T=$T](x)\n"
+                                        "  factor = Add[T=$T](sign:y:0, inverse:y:0)\n"
+                                        "  part = Mul[T=$T](y:y:0, factor:z:0)\n" SUB("rest", "other:y:0",
+                                                                                      "part:z:0")
+                                            EXCEPT_AT("0", "rest:z:0", "0.5"),
+              "slope:output:0"),
     .kernels = BESSEL_KERNELS(kI1e),
 };
 
@@ -95,20 +105,24 @@ const OpRegistration kOpBesselK0e = {
 
 const OpRegistration kOpBesselK1 = {
     UNARY("BesselK1"),
-    .gradient = SLOPE("BesselK1",
-                      OTHER("y", "BesselK1") OTHER("other", "BesselK0") MINUS("minus", "other:y:0")
-                      "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "minus:y:0", "ratio:z:0"),
-                      "slope:z:0"),
+    .gradient =
+        SLOPE("BesselK1",
+              OTHER("y", "BesselK1") OTHER("other", "BesselK0")
+                  MINUS("minus", "other:y:0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "minus:y:0",
+                                                                                        "ratio:z:0"),
+              "slope:z:0"),
     .kernels = BESSEL_KERNELS(kK1),
 };
 
 const OpRegistration kOpBesselK1e = {
     UNARY("BesselK1e"),
-    .gradient = SLOPE("BesselK1e",
-                      OTHER("y", "BesselK1e") OTHER("other", "BesselK0e")
-                      "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "y:y:0", "ratio:z:0")
+    .gradient =
+        SLOPE("BesselK1e",
+              OTHER("y", "BesselK1e")
+                  OTHER("other", "BesselK0e") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "y:y:0",
+                                                                                        "ratio:z:0")
                       SUB("slope", "rest:z:0", "other:y:0"),
-                      "slope:z:0"),
+              "slope:z:0"),
     .kernels = BESSEL_KERNELS(kK1e),
 };
 
@@ -120,11 +134,13 @@ const OpRegistration kOpBesselJ0 = {
 
 const OpRegistration kOpBesselJ1 = {
     UNARY("BesselJ1"),
-    .gradient = SLOPE("BesselJ1",
-                      OTHER("y", "BesselJ1") OTHER("other", "BesselJ0")
-                      "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "other:y:0", "ratio:z:0")
+    .gradient =
+        SLOPE("BesselJ1",
+              OTHER("y", "BesselJ1")
+                  OTHER("other", "BesselJ0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("rest", "other:y:0",
+                                                                                       "ratio:z:0")
                       EXCEPT_AT("0", "rest:z:0", "0.5"),
-                      "slope:output:0"),
+              "slope:output:0"),
     .kernels = BESSEL_KERNELS(kJ1),
 };
 
@@ -136,10 +152,12 @@ const OpRegistration kOpBesselY0 = {
 
 const OpRegistration kOpBesselY1 = {
     UNARY("BesselY1"),
-    .gradient = SLOPE("BesselY1",
-                      OTHER("y", "BesselY1") OTHER("other", "BesselY0")
-                      "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "other:y:0", "ratio:z:0"),
-                      "slope:z:0"),
+    .gradient =
+        SLOPE("BesselY1",
+              OTHER("y", "BesselY1")
+                  OTHER("other", "BesselY0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "other:y:0",
+                                                                                       "ratio:z:0"),
+              "slope:z:0"),
     .kernels = BESSEL_KERNELS(kY1),
 };
 
@@ -147,13 +165,14 @@ const OpRegistration kOpBesselY1 = {
 
 const OpRegistration kOpDawsn = {
     UNARY("Dawsn"),
-    .gradient = SLOPE("Dawsn",
-                      OTHER("y", "Dawsn")
-                      "  one = Const[dtype=$T, value=1]()\n"
-                      "  two = Const[dtype=$T, value=2]()\n"
-                      "  xy = Mul[T=$T](x, y:y:0)\n"
-                      "  twice = Mul[T=$T](two:output:0, xy:z:0)\n" SUB("slope", "one:output:0", "twice:z:0"),
-                      "slope:z:0"),
+    .gradient =
+        SLOPE("Dawsn",
+              OTHER("y", "Dawsn") "  one = Const[dtype=$T, value=1]()\n"
+                                  "  two = Const[dtype=$T, value=2]()\n"
+                                  "  xy = Mul[T=$T](x, y:y:0)\n"
+                                  "  twice = Mul[T=$T](two:output:0, xy:z:0)\n" SUB("slope", "one:output:0",
+                                                                                    "twice:z:0"),
+              "slope:z:0"),
     .kernels = {FLOAT_KERNELS(elementwise_function, &kDawson)},
 };
 
@@ -163,12 +182,13 @@ const OpRegistration kOpExpint = {
     .kernels = {FLOAT_KERNELS(elementwise_function, &kExponential)},
 };
 
-#define WAVE(op, function)                                                    \
-  SLOPE(op,                                                                   \
-        "  half_pi = Const[dtype=$T, value=1.5707963267948966]()\n"           \
-        "  square = Square[T=$T](x)\n"                                        \
-        "  angle = Mul[T=$T](half_pi:output:0, square:y:0)\n"                 \
-        "  slope = " function "[T=$T](angle:z:0)\n", "slope:y:0")
+#define WAVE(op, function)                                          \
+  SLOPE(op,                                                         \
+        "  half_pi = Const[dtype=$T, value=1.5707963267948966]()\n" \
+        "  square = Square[T=$T](x)\n"                              \
+        "  angle = Mul[T=$T](half_pi:output:0, square:y:0)\n"       \
+        "  slope = " function "[T=$T](angle:z:0)\n",                \
+        "slope:y:0")
 
 const OpRegistration kOpFresnelCos = {
     UNARY("FresnelCos"),
@@ -184,10 +204,12 @@ const OpRegistration kOpFresnelSin = {
 
 const OpRegistration kOpSpence = {
     UNARY("Spence"),
-    .gradient = SLOPE("Spence",
-                      "  one = Const[dtype=$T, value=1]()\n" OTHER("power", "Log")
-                      SUB("below", "one:output:0", "x")
-                      "  ratio = RealDiv[T=$T](power:y:0, below:z:0)\n" EXCEPT_AT("1", "ratio:z:0", "-1"),
-                      "slope:output:0"),
+    .gradient =
+        SLOPE("Spence",
+              "  one = Const[dtype=$T, value=1]()\n" OTHER("power", "Log")
+                  SUB("below", "one:output:0",
+                      "x") "  ratio = RealDiv[T=$T](power:y:0, below:z:0)\n" EXCEPT_AT("1", "ratio:z:0",
+                                                                                       "-1"),
+              "slope:output:0"),
     .kernels = {FLOAT_KERNELS(elementwise_function, &kSpence)},
 };

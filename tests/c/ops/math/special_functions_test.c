@@ -10,19 +10,19 @@
 #include "harness.h"
 #include "op_runner.h"
 
-/* The largest relative error of each op. Bessel functions with waves are compared with their envelope, and the
- * exponential integral, which has a zero, with at least 1. Arguments of Igamma and the like are up to 1000: a
- * rounding error of an argument then weighs as much as hundreds of the result. */
+/* The largest relative error of each op. Bessel functions with waves are compared with their envelope, and
+ * the exponential integral, which has a zero, with at least 1. Arguments of Igamma and the like are up to
+ * 1000: a rounding error of an argument then weighs as much as hundreds of the result. */
 static const struct {
   const char *op;
   double error;
 } kErrors[] = {
-    {"BesselI0", 1e-15},    {"BesselI0e", 1e-15},   {"BesselI1", 1e-15},     {"BesselI1e", 1e-15},
-    {"BesselK0", 1e-15},    {"BesselK0e", 1e-15},   {"BesselK1", 1e-15},     {"BesselK1e", 1e-15},
-    {"BesselJ0", 1e-15},    {"BesselJ1", 1e-15},    {"BesselY0", 1e-15},     {"BesselY1", 1e-15},
-    {"Dawsn", 1e-15},       {"Expint", 1e-15},      {"FresnelCos", 1e-15},   {"FresnelSin", 1e-15},
-    {"Spence", 1e-15},      {"Igamma", 1e-13},      {"Igammac", 1e-13},      {"IgammaGradA", 1e-13},
-    {"RandomGammaGrad", 4e-14}, {"Zeta", 2e-14},    {"Betainc", 2e-13},
+    {"BesselI0", 1e-15},        {"BesselI0e", 1e-15}, {"BesselI1", 1e-15},   {"BesselI1e", 1e-15},
+    {"BesselK0", 1e-15},        {"BesselK0e", 1e-15}, {"BesselK1", 1e-15},   {"BesselK1e", 1e-15},
+    {"BesselJ0", 1e-15},        {"BesselJ1", 1e-15},  {"BesselY0", 1e-15},   {"BesselY1", 1e-15},
+    {"Dawsn", 1e-15},           {"Expint", 1e-15},    {"FresnelCos", 1e-15}, {"FresnelSin", 1e-15},
+    {"Spence", 1e-15},          {"Igamma", 1e-13},    {"Igammac", 1e-13},    {"IgammaGradA", 1e-13},
+    {"RandomGammaGrad", 4e-14}, {"Zeta", 2e-14},      {"Betainc", 2e-13},
 };
 enum { NUM_OPS = sizeof kErrors / sizeof *kErrors };
 
@@ -101,22 +101,25 @@ TEST(special_functions_at_their_ends) {
            "double[7] nan 0 nan nan 1 0 nan");
   op_gives("Igammac[T=double]", "double[7] 0 1 -1 1 1 inf nan; double[7] 0.5 0 0.5 -1 inf 1 1",
            "double[7] nan 1 nan nan 0 1 nan");
-  op_gives("IgammaGradA[T=double]", "double[4] 0 1 -1 1; double[4] 0.5 0 0.5 inf",
+  op_gives("IgammaGradA[T=double]", "double[4] 0 1 -1 1; double[4] 0.5 0 0.5 inf", "double[4] nan 0 nan 0");
+  op_gives("RandomGammaGrad[T=double]", "double[4] 0 1 -1 1; double[4] 0.5 0 0.5 inf",
            "double[4] nan 0 nan 0");
-  op_gives("RandomGammaGrad[T=double]", "double[4] 0 1 -1 1; double[4] 0.5 0 0.5 inf", "double[4] nan 0 nan 0");
-  op_gives("Betainc[T=double]", "double[7] 0 1 1 1 1 1 nan; double[7] 1 0 1 1 1 inf 1; double[7] 0.5 0.5 -0.5 0 1 0.5 0.5",
+  op_gives("Betainc[T=double]",
+           "double[7] 0 1 1 1 1 1 nan; double[7] 1 0 1 1 1 inf 1; double[7] 0.5 0.5 -0.5 0 1 0.5 0.5",
            "double[7] nan nan nan 0 1 nan nan");
   op_gives("Zeta[T=double]", "double[4] 1 0.5 2 2.5; double[4] 2 1 0 -0.5", "double[4] inf nan inf nan");
 }
 
 /* Half of the distribution is below its median, which is a - 1/3 + 8 / (405 a) for large a. */
 TEST(incomplete_gamma_of_large_parameters) {
-  op_gives_about("Igamma[T=double]", "double[3] 1e6 1e9 1e12; double[3] 999999.66666668642 999999999.66666667 999999999999.66667",
+  op_gives_about("Igamma[T=double]",
+                 "double[3] 1e6 1e9 1e12; double[3] 999999.66666668642 999999999.66666667 999999999999.66667",
                  "double[3] 0.5", 1e-9);
   op_gives_about("Igammac[T=double]", "double[2] 1e6 1e9; double[2] 999999.66666668642 999999999.66666667",
                  "double[2] 0.5", 1e-9);
   /* Where the expansion for large parameters begins, both methods agree with mpmath. */
-  op_gives_about("Igamma[T=double]", "double[2] 99999 100001; double[] 100300", "double[2] 0.829439035239992072 0.82783117909045687", 1e-12);
+  op_gives_about("Igamma[T=double]", "double[2] 99999 100001; double[] 100300",
+                 "double[2] 0.829439035239992072 0.82783117909045687", 1e-12);
 }
 
 TEST(betainc_takes_scalars_or_one_shape) {
@@ -128,7 +131,8 @@ TEST(betainc_takes_scalars_or_one_shape) {
            "Shapes of b and x are inconsistent: [1,2] vs. [2]");
 }
 
-#define EACH(op, x, y, z) {op "[T=double]", x}, {op "[T=double]", y}, {op "[T=double]", z}
+#define EACH(op, x, y, z) \
+  {op "[T=double]", x}, {op "[T=double]", y}, { op "[T=double]", z }
 #define POSITIVE "double[2,3] 0.3 0.8 1.5 3 7 12", "double[3] 0.4 1.7 5", "double[] 2"
 #define ALL "double[2,3] -2.5 -1.2 -0.25 0.5 1.25 2.5", "double[4] -0.7 0.1 1 -2", "double[] 0.3"
 #define EACH_(op, ...) EACH(op, __VA_ARGS__)
@@ -136,18 +140,21 @@ static const char kNoSlope[] = "IgammaGradA has no gradient";
 
 GRADIENT_CASES(special_functions, EACH_("BesselI0|BesselI0e|BesselI1|BesselI1e|BesselJ0|BesselJ1", ALL),
                EACH_("BesselK0|BesselK0e|BesselK1|BesselK1e|BesselY0|BesselY1", POSITIVE),
-               EACH_("Dawsn|FresnelCos|FresnelSin", ALL),
-               EACH_("Expint|Spence", POSITIVE),
+               EACH_("Dawsn|FresnelCos|FresnelSin", ALL), EACH_("Expint|Spence", POSITIVE),
                {"Igamma|Igammac[T=double]", "double[2] 0.7 3; double[2] 1.2 2.5", kNoSlope},
                {"Igamma|Igammac[T=double]", "double[2,1] 0.7 3; double[3] 1.2 2.5 0.3", kNoSlope},
                {"Igamma|Igammac[T=double]", "double[] 1.5; double[2,2] 1.2 2.5 0.3 4", kNoSlope})
 
 /* As in TensorFlow, no gradient flows to the first inputs. */
 TEST(gradients_by_the_last_input) {
-  gradient_is("Betainc[T=double]", "double[2] 2 1; double[] 3; double[2] 0.25 0.5", "double[2] 0; double[] 0; double[2] 1.6875 0.75");
-  gradient_is("Betainc[T=double]", "double[2] 2 1; double[2] 3 1; double[] 0.25", "double[2] 0; double[2] 0; double[] 2.6875");
-  gradient_is("Betainc[T=double]", "double[] 1; double[] 1; double[2] 0 1", "double[] 0; double[] 0; double[2] 1 1");
-  gradient_is("Zeta[T=double]", "double[] 2; double[2] 1 2", "double[] 0; double[2] -2.4041138063191886 -0.40411380631918857");
+  gradient_is("Betainc[T=double]", "double[2] 2 1; double[] 3; double[2] 0.25 0.5",
+              "double[2] 0; double[] 0; double[2] 1.6875 0.75");
+  gradient_is("Betainc[T=double]", "double[2] 2 1; double[2] 3 1; double[] 0.25",
+              "double[2] 0; double[2] 0; double[] 2.6875");
+  gradient_is("Betainc[T=double]", "double[] 1; double[] 1; double[2] 0 1",
+              "double[] 0; double[] 0; double[2] 1 1");
+  gradient_is("Zeta[T=double]", "double[] 2; double[2] 1 2",
+              "double[] 0; double[2] -2.4041138063191886 -0.40411380631918857");
 }
 
 /* The quotients have limits at 0. */
