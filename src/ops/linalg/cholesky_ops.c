@@ -56,12 +56,12 @@ static bool cholesky_grad_kernel(KernelContext *context, Status *status) {
   return matrix_batch_run(context, &batch, &kCholeskyGrad, NULL, 3 * cube(n), "", status);
 }
 
-#define CHOLESKY(op) \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged
+#define CHOLESKY .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged
 
 /* dx = (s + s^H) / 2 for s = L^-H P(L^H dL) L^-1, with P as in CholeskyGrad. */
 const OpRegistration kOpCholesky = {
-    CHOLESKY("Cholesky"),
+    .name = "Cholesky",
+    CHOLESKY,
     .attrs = {"T: {double, float, half, complex64, complex128}"},
     .gradient =
         "CholeskyGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -88,24 +88,27 @@ const OpRegistration kOpCholesky = {
 };
 
 const OpRegistration kOpBatchCholesky = {
-    CHOLESKY("BatchCholesky"),
+    .name = "BatchCholesky",
+    CHOLESKY,
     .attrs = {"T: {double, float}"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use Cholesky instead.",
     .kernels = {FLOAT_KERNELS(cholesky_kernel)},
 };
 
-#define CHOLESKY_GRAD(op)                                                                               \
-  .name = op, .inputs = {"l: T", "grad: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, \
+#define CHOLESKY_GRAD                                                                       \
+  .inputs = {"l: T", "grad: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, \
   .kernels = {FLOAT_KERNELS(cholesky_grad_kernel)}
 
 const OpRegistration kOpCholeskyGrad = {
-    CHOLESKY_GRAD("CholeskyGrad"),
+    .name = "CholeskyGrad",
+    CHOLESKY_GRAD,
     .attrs = {"T: {half, float, double}"},
 };
 
 const OpRegistration kOpBatchCholeskyGrad = {
-    CHOLESKY_GRAD("BatchCholeskyGrad"),
+    .name = "BatchCholeskyGrad",
+    CHOLESKY_GRAD,
     .attrs = {"T: {float, double}"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use CholeskyGrad instead.",

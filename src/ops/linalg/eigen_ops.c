@@ -199,12 +199,12 @@ static bool eig_gradient(const GradientRequest *request, StrBuf *text, Status *s
 
 /* --- ops --- */
 
-#define EIGEN(op)                                                                                 \
-  .name = op, .inputs = {"input: T"}, .state_size = sizeof(EigState), .construct = eig_construct, \
-  .shape = eigen_shape
+#define EIGEN \
+  .inputs = {"input: T"}, .state_size = sizeof(EigState), .construct = eig_construct, .shape = eigen_shape
 
 const OpRegistration kOpSelfAdjointEigV2 = {
-    EIGEN("SelfAdjointEigV2"),
+    .name = "SelfAdjointEigV2",
+    EIGEN,
     .outputs = {"e: T", "v: T"},
     .attrs = {"compute_v: bool = true", "T: {double, float, half, complex64, complex128}"},
     .gradient_fn = self_adjoint_gradient,
@@ -212,7 +212,8 @@ const OpRegistration kOpSelfAdjointEigV2 = {
 };
 
 const OpRegistration kOpBatchSelfAdjointEigV2 = {
-    EIGEN("BatchSelfAdjointEigV2"),
+    .name = "BatchSelfAdjointEigV2",
+    EIGEN,
     .outputs = {"e: T", "v: T"},
     .attrs = {"compute_v: bool = true", "T: {double, float}"},
     .deprecated_version = 13,
@@ -220,23 +221,25 @@ const OpRegistration kOpBatchSelfAdjointEigV2 = {
     .kernels = {FLOAT_KERNELS(self_adjoint_kernel)},
 };
 
-#define JOINED(op)                                                                      \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = joined_shape,  \
-  .deprecated_version = 11, .deprecation_explanation = "Use SelfAdjointEigV2 instead.", \
-  .kernels = {FLOAT_KERNELS(joined_kernel)}
+#define JOINED                                                                                       \
+  .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = joined_shape, .deprecated_version = 11, \
+  .deprecation_explanation = "Use SelfAdjointEigV2 instead.", .kernels = {FLOAT_KERNELS(joined_kernel)}
 
 const OpRegistration kOpSelfAdjointEig = {
-    JOINED("SelfAdjointEig"),
+    .name = "SelfAdjointEig",
+    JOINED,
     .attrs = {"T: {double, float, half}"},
 };
 
 const OpRegistration kOpBatchSelfAdjointEig = {
-    JOINED("BatchSelfAdjointEig"),
+    .name = "BatchSelfAdjointEig",
+    JOINED,
     .attrs = {"T: {double, float}"},
 };
 
 const OpRegistration kOpEig = {
-    EIGEN("Eig"),
+    .name = "Eig",
+    EIGEN,
     .outputs = {"e: Tout", "v: Tout"},
     .attrs = {"compute_v: bool = true", "T: {float, double, complex64, complex128}",
               "Tout: {complex64, complex128}"},

@@ -141,19 +141,21 @@ static bool least_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-#define LEAST(op)                                                                                    \
-  .name = op, .inputs = {"matrix: T", "rhs: T", "l2_regularizer: double"}, .outputs = {"output: T"}, \
+#define LEAST                                                                            \
+  .inputs = {"matrix: T", "rhs: T", "l2_regularizer: double"}, .outputs = {"output: T"}, \
   .shape = least_shape, .state_size = sizeof(LeastState), .construct = least_construct
 
 const OpRegistration kOpMatrixSolveLs = {
-    LEAST("MatrixSolveLs"),
+    .name = "MatrixSolveLs",
+    LEAST,
     .attrs = {"T: {double, float, half, complex64, complex128}", "fast: bool = true"},
     .gradient_fn = least_gradient,
     .kernels = {FLOAT_KERNELS(least_kernel), COMPLEX_KERNELS(least_kernel)},
 };
 
 const OpRegistration kOpBatchMatrixSolveLs = {
-    LEAST("BatchMatrixSolveLs"),
+    .name = "BatchMatrixSolveLs",
+    LEAST,
     .attrs = {"T: {double, float}", "fast: bool = true"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use MatrixSolveLs instead.",

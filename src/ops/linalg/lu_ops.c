@@ -101,8 +101,8 @@ const OpRegistration kOpLu = {
 
 /* --- determinants --- */
 
-#define DETERMINANT(op)                                                                           \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_number_per_matrix, \
+#define DETERMINANT                                                                   \
+  .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_number_per_matrix, \
   .kernels = {LU_KERNELS(determinant_kernel)}
 
 /* Numbers dy, one for each matrix, times the inverse of the adjoint. */
@@ -137,13 +137,15 @@ static bool determinant_gradient(const GradientRequest *request, StrBuf *text, S
 }
 
 const OpRegistration kOpMatrixDeterminant = {
-    DETERMINANT("MatrixDeterminant"),
+    .name = "MatrixDeterminant",
+    DETERMINANT,
     .attrs = {"T: {half, float, double, complex64, complex128}"},
     .gradient_fn = determinant_gradient,
 };
 
 const OpRegistration kOpBatchMatrixDeterminant = {
-    DETERMINANT("BatchMatrixDeterminant"),
+    .name = "BatchMatrixDeterminant",
+    DETERMINANT,
     .attrs = {"T: {float, double, complex64, complex128}"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use MatrixDeterminant instead.",
@@ -180,18 +182,19 @@ static bool inverse_gradient(const GradientRequest *request, StrBuf *text, Statu
   return strbuf_ok(text, status);
 }
 
-#define INVERSE(op) \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, ADJOINT
+#define INVERSE .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged, ADJOINT
 
 const OpRegistration kOpMatrixInverse = {
-    INVERSE("MatrixInverse"),
+    .name = "MatrixInverse",
+    INVERSE,
     .attrs = {"adjoint: bool = false", LU_TYPES},
     .gradient_fn = inverse_gradient,
     .kernels = {LU_KERNELS(inverse_kernel), {DT_HALF, inverse_kernel}},
 };
 
 const OpRegistration kOpBatchMatrixInverse = {
-    INVERSE("BatchMatrixInverse"),
+    .name = "BatchMatrixInverse",
+    INVERSE,
     .attrs = {"adjoint: bool = false", OLD_TYPES},
     .deprecated_version = 13,
     .deprecation_explanation = "Use MatrixInverse instead.",
@@ -213,19 +216,20 @@ static bool solve_gradient(const GradientRequest *request, StrBuf *text, Status 
   return strbuf_ok(text, status);
 }
 
-#define SOLVE(op)                                                                                       \
-  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, .shape = shape_matrix_solve, \
-  ADJOINT
+#define SOLVE \
+  .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, .shape = shape_matrix_solve, ADJOINT
 
 const OpRegistration kOpMatrixSolve = {
-    SOLVE("MatrixSolve"),
+    .name = "MatrixSolve",
+    SOLVE,
     .attrs = {"adjoint: bool = false", LU_TYPES},
     .gradient_fn = solve_gradient,
     .kernels = {LU_KERNELS(solve_kernel)},
 };
 
 const OpRegistration kOpBatchMatrixSolve = {
-    SOLVE("BatchMatrixSolve"),
+    .name = "BatchMatrixSolve",
+    SOLVE,
     .attrs = {"adjoint: bool = false", OLD_TYPES},
     .deprecated_version = 13,
     .deprecation_explanation = "Use MatrixSolve instead.",

@@ -56,14 +56,14 @@ static bool exp_kernel(KernelContext *context, Status *status) {
   return run(context, &kExp, 30, status);
 }
 
-#define FUNCTION(op) \
-  .name = op, .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged
+#define FUNCTION .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged
 #define ALL_TYPES "T: {double, float, half, complex64, complex128}"
 
 /* A function of the block matrix [a^H dy; 0 a^H] has its derivative by a^H towards dy in the upper right
  * corner. */
 const OpRegistration kOpMatrixSquareRoot = {
-    FUNCTION("MatrixSquareRoot"),
+    .name = "MatrixSquareRoot",
+    FUNCTION,
     .attrs = {ALL_TYPES},
     .gradient =
         "MatrixSquareRootGradient[T:type](a:T, dy:T) -> (da:T) {\n"
@@ -82,13 +82,15 @@ const OpRegistration kOpMatrixSquareRoot = {
 };
 
 const OpRegistration kOpMatrixLogarithm = {
-    FUNCTION("MatrixLogarithm"),
+    .name = "MatrixLogarithm",
+    FUNCTION,
     .attrs = {"T: {complex64, complex128}"},
     .kernels = {COMPLEX_KERNELS(log_kernel)},
 };
 
 const OpRegistration kOpMatrixExponential = {
-    FUNCTION("MatrixExponential"),
+    .name = "MatrixExponential",
+    FUNCTION,
     .attrs = {ALL_TYPES},
     .deprecated_version = 27,
     .deprecation_explanation = "Use Python implementation tf.linalg.matrix_exponential instead.",

@@ -175,20 +175,22 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
   return strbuf_ok(text, status);
 }
 
-#define SVD(op)                                                                                \
-  .name = op, .inputs = {"input: T"}, .outputs = {"s: T", "u: T", "v: T"}, .shape = svd_shape, \
-  .state_size = sizeof(SvdState), .construct = svd_construct,                                  \
+#define SVD                                                                        \
+  .inputs = {"input: T"}, .outputs = {"s: T", "u: T", "v: T"}, .shape = svd_shape, \
+  .state_size = sizeof(SvdState), .construct = svd_construct,                      \
   .kernels = {FLOAT_KERNELS(svd_kernel), COMPLEX_KERNELS(svd_kernel)}
 #define SVD_ATTRS "compute_uv: bool = true", "full_matrices: bool = false"
 
 const OpRegistration kOpSvd = {
-    SVD("Svd"),
+    .name = "Svd",
+    SVD,
     .attrs = {SVD_ATTRS, "T: {double, float, half, complex64, complex128}"},
     .gradient_fn = svd_gradient,
 };
 
 const OpRegistration kOpBatchSvd = {
-    SVD("BatchSvd"),
+    .name = "BatchSvd",
+    SVD,
     .attrs = {SVD_ATTRS, "T: {double, float, complex64, complex128}"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use Svd instead.",

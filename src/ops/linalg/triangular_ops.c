@@ -152,13 +152,14 @@ static bool banded_gradient(const GradientRequest *request, StrBuf *text, Status
 
 /* --- ops --- */
 
-#define SOLVE(op)                                                          \
-  .name = op, .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, \
-  .state_size = sizeof(TriangularState), .construct = triangular_construct
+#define SOLVE                                                                                         \
+  .inputs = {"matrix: T", "rhs: T"}, .outputs = {"output: T"}, .state_size = sizeof(TriangularState), \
+  .construct = triangular_construct
 #define SOLVE_ATTRS "lower: bool = true", "adjoint: bool = false"
 
 const OpRegistration kOpMatrixTriangularSolve = {
-    SOLVE("MatrixTriangularSolve"),
+    .name = "MatrixTriangularSolve",
+    SOLVE,
     .attrs = {SOLVE_ATTRS, "T: {bfloat16, double, float, half, complex64, complex128}"},
     .shape = shape_matrix_solve_broadcast,
     .gradient_fn = triangular_gradient,
@@ -169,7 +170,8 @@ const OpRegistration kOpMatrixTriangularSolve = {
 };
 
 const OpRegistration kOpBatchMatrixTriangularSolve = {
-    SOLVE("BatchMatrixTriangularSolve"),
+    .name = "BatchMatrixTriangularSolve",
+    SOLVE,
     .attrs = {SOLVE_ATTRS, "T: {double, float}"},
     .deprecated_version = 13,
     .deprecation_explanation = "Use MatrixTriangularSolve instead.",
@@ -178,7 +180,8 @@ const OpRegistration kOpBatchMatrixTriangularSolve = {
 };
 
 const OpRegistration kOpBandedTriangularSolve = {
-    SOLVE("BandedTriangularSolve"),
+    .name = "BandedTriangularSolve",
+    SOLVE,
     .attrs = {SOLVE_ATTRS, "T: {double, float, half, complex64, complex128}"},
     .shape = banded_shape,
     .gradient_fn = banded_gradient,

@@ -15,8 +15,8 @@ typedef struct BetaJob {
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-#define BINARY(op, x, y, z, loop)                                                                  \
-  .name = op, .inputs = {x ": T", y ": T"}, .outputs = {z ": T"}, .shape = shape_broadcast_binary, \
+#define BINARY(x, y, z, loop)                                                          \
+  .inputs = {x ": T", y ": T"}, .outputs = {z ": T"}, .shape = shape_broadcast_binary, \
   .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, loop)}
 
 /* gy: exp(-x + (a - 1) log(x) - lgamma(a)) dz, the derivative by x (here y). */
@@ -31,7 +31,8 @@ typedef struct BetaJob {
   "  density = Exp[T=$T](exponent:z:0)\n"
 
 const OpRegistration kOpIgamma = {
-    BINARY("Igamma", "a", "x", "z", gamma_lower),
+    .name = "Igamma",
+    BINARY("a", "x", "z", gamma_lower),
     .attrs = {"T: {bfloat16, half, float, double}"},
     .gradient =
         BROADCAST_GRADIENT("Igamma", "gx:z:0", "gy:z:0",
@@ -40,7 +41,8 @@ const OpRegistration kOpIgamma = {
 };
 
 const OpRegistration kOpIgammac = {
-    BINARY("Igammac", "a", "x", "z", gamma_upper),
+    .name = "Igammac",
+    BINARY("a", "x", "z", gamma_upper),
     .attrs = {"T: {bfloat16, half, float, double}"},
     .gradient = BROADCAST_GRADIENT("Igammac", "gx:z:0", "gy:z:0",
                                    "  minus = Neg[T=$T](dz)\n"
@@ -50,18 +52,21 @@ const OpRegistration kOpIgammac = {
 };
 
 const OpRegistration kOpIgammaGradA = {
-    BINARY("IgammaGradA", "a", "x", "z", gamma_by_a),
+    .name = "IgammaGradA",
+    BINARY("a", "x", "z", gamma_by_a),
     .attrs = {"T: {float, double}"},
 };
 
 const OpRegistration kOpRandomGammaGrad = {
-    BINARY("RandomGammaGrad", "alpha", "sample", "output", sample_by_a),
+    .name = "RandomGammaGrad",
+    BINARY("alpha", "sample", "output", sample_by_a),
     .attrs = {"T: {float, double}"},
 };
 
 /* TensorFlow has no gradient by x. */
 const OpRegistration kOpZeta = {
-    BINARY("Zeta", "x", "q", "z", zeta),
+    .name = "Zeta",
+    BINARY("x", "q", "z", zeta),
     .attrs = {"T: {float, double}"},
     .gradient =
         "ZetaGradient[T:type](x:T, q:T, dz:T) -> (dx:T, dq:T) {\n"

@@ -18,8 +18,8 @@ static const VectorFunction kI0 = FUNCTION(i0), kI0e = FUNCTION(i0e), kI1 = FUNC
                             kExponential = FUNCTION(exponential), kFresnelCos = FUNCTION(fresnel_cos),
                             kFresnelSin = FUNCTION(fresnel_sin), kSpence = FUNCTION(spence);
 
-#define UNARY(op)                                                                                       \
-  .name = op, .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double}"}, \
+#define UNARY                                                                               \
+  .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double}"}, \
   .shape = shape_unchanged
 #define BESSEL_KERNELS(function)                                                                 \
   {                                                                                              \
@@ -47,13 +47,15 @@ static const VectorFunction kI0 = FUNCTION(i0), kI0e = FUNCTION(i0e), kI1 = FUNC
   "  slope = Select[T=$T](is_there:z:0, limits:z:0, " value ")\n"
 
 const OpRegistration kOpBesselI0 = {
-    UNARY("BesselI0"),
+    .name = "BesselI0",
+    UNARY,
     .gradient = SLOPE("BesselI0", OTHER("other", "BesselI1"), "other:y:0"),
     .kernels = BESSEL_KERNELS(kI0),
 };
 
 const OpRegistration kOpBesselI0e = {
-    UNARY("BesselI0e"),
+    .name = "BesselI0e",
+    UNARY,
     .gradient =
         SLOPE("BesselI0e",
               OTHER("y", "BesselI0e") OTHER("other", "BesselI1e")
@@ -64,7 +66,8 @@ const OpRegistration kOpBesselI0e = {
 };
 
 const OpRegistration kOpBesselI1 = {
-    UNARY("BesselI1"),
+    .name = "BesselI1",
+    UNARY,
     .gradient =
         SLOPE("BesselI1",
               OTHER("y", "BesselI1")
@@ -76,7 +79,8 @@ const OpRegistration kOpBesselI1 = {
 };
 
 const OpRegistration kOpBesselI1e = {
-    UNARY("BesselI1e"),
+    .name = "BesselI1e",
+    UNARY,
     .gradient =
         SLOPE("BesselI1e",
               OTHER("y", "BesselI1e") OTHER("other", "BesselI0e")
@@ -90,13 +94,15 @@ const OpRegistration kOpBesselI1e = {
 };
 
 const OpRegistration kOpBesselK0 = {
-    UNARY("BesselK0"),
+    .name = "BesselK0",
+    UNARY,
     .gradient = SLOPE("BesselK0", OTHER("other", "BesselK1") MINUS("slope", "other:y:0"), "slope:y:0"),
     .kernels = BESSEL_KERNELS(kK0),
 };
 
 const OpRegistration kOpBesselK0e = {
-    UNARY("BesselK0e"),
+    .name = "BesselK0e",
+    UNARY,
     .gradient = SLOPE("BesselK0e",
                       OTHER("y", "BesselK0e") OTHER("other", "BesselK1e") SUB("slope", "y:y:0", "other:y:0"),
                       "slope:z:0"),
@@ -104,7 +110,8 @@ const OpRegistration kOpBesselK0e = {
 };
 
 const OpRegistration kOpBesselK1 = {
-    UNARY("BesselK1"),
+    .name = "BesselK1",
+    UNARY,
     .gradient =
         SLOPE("BesselK1",
               OTHER("y", "BesselK1") OTHER("other", "BesselK0")
@@ -115,7 +122,8 @@ const OpRegistration kOpBesselK1 = {
 };
 
 const OpRegistration kOpBesselK1e = {
-    UNARY("BesselK1e"),
+    .name = "BesselK1e",
+    UNARY,
     .gradient =
         SLOPE("BesselK1e",
               OTHER("y", "BesselK1e")
@@ -127,13 +135,15 @@ const OpRegistration kOpBesselK1e = {
 };
 
 const OpRegistration kOpBesselJ0 = {
-    UNARY("BesselJ0"),
+    .name = "BesselJ0",
+    UNARY,
     .gradient = SLOPE("BesselJ0", OTHER("other", "BesselJ1") MINUS("slope", "other:y:0"), "slope:y:0"),
     .kernels = BESSEL_KERNELS(kJ0),
 };
 
 const OpRegistration kOpBesselJ1 = {
-    UNARY("BesselJ1"),
+    .name = "BesselJ1",
+    UNARY,
     .gradient =
         SLOPE("BesselJ1",
               OTHER("y", "BesselJ1")
@@ -145,13 +155,15 @@ const OpRegistration kOpBesselJ1 = {
 };
 
 const OpRegistration kOpBesselY0 = {
-    UNARY("BesselY0"),
+    .name = "BesselY0",
+    UNARY,
     .gradient = SLOPE("BesselY0", OTHER("other", "BesselY1") MINUS("slope", "other:y:0"), "slope:y:0"),
     .kernels = BESSEL_KERNELS(kY0),
 };
 
 const OpRegistration kOpBesselY1 = {
-    UNARY("BesselY1"),
+    .name = "BesselY1",
+    UNARY,
     .gradient =
         SLOPE("BesselY1",
               OTHER("y", "BesselY1")
@@ -164,7 +176,8 @@ const OpRegistration kOpBesselY1 = {
 /* --- integrals --- */
 
 const OpRegistration kOpDawsn = {
-    UNARY("Dawsn"),
+    .name = "Dawsn",
+    UNARY,
     .gradient =
         SLOPE("Dawsn",
               OTHER("y", "Dawsn") "  one = Const[dtype=$T, value=1]()\n"
@@ -177,7 +190,8 @@ const OpRegistration kOpDawsn = {
 };
 
 const OpRegistration kOpExpint = {
-    UNARY("Expint"),
+    .name = "Expint",
+    UNARY,
     .gradient = SLOPE("Expint", OTHER("power", "Exp") "  slope = RealDiv[T=$T](power:y:0, x)\n", "slope:z:0"),
     .kernels = {FLOAT_KERNELS(elementwise_function, &kExponential)},
 };
@@ -191,19 +205,22 @@ const OpRegistration kOpExpint = {
         "slope:y:0")
 
 const OpRegistration kOpFresnelCos = {
-    UNARY("FresnelCos"),
+    .name = "FresnelCos",
+    UNARY,
     .gradient = WAVE("FresnelCos", "Cos"),
     .kernels = {FLOAT_KERNELS(elementwise_function, &kFresnelCos)},
 };
 
 const OpRegistration kOpFresnelSin = {
-    UNARY("FresnelSin"),
+    .name = "FresnelSin",
+    UNARY,
     .gradient = WAVE("FresnelSin", "Sin"),
     .kernels = {FLOAT_KERNELS(elementwise_function, &kFresnelSin)},
 };
 
 const OpRegistration kOpSpence = {
-    UNARY("Spence"),
+    .name = "Spence",
+    UNARY,
     .gradient =
         SLOPE("Spence",
               "  one = Const[dtype=$T, value=1]()\n" OTHER("power", "Log")

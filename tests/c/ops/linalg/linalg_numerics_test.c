@@ -95,7 +95,9 @@ static const DataType kTypes[] = {DT_DOUBLE, DT_COMPLEX128};
 static const double kScales[] = {1, 1e-200, 1e200};
 
 /* The error that a backward stable algorithm may have. */
-static double allowed(const Sample *s) { return 1e-15 * (double)(s->m + s->n + 10) * s->scale * (s->heavy + 2); }
+static double allowed(const Sample *s) {
+  return 1e-15 * (double)(s->m + s->n + 10) * s->scale * (s->heavy + 2);
+}
 
 TEST(qr_and_svd_give_the_matrix_back) {
   static const int64_t kSizes[][2] = {{1, 1}, {5, 3}, {3, 5}, {33, 31}, {31, 64}, {70, 70}, {100, 2}};
@@ -216,7 +218,8 @@ TEST(eigenvalues_of_special_matrices) {
   }
   op_run_end(&run);
   op_gives("SelfAdjointEigV2[T=double, compute_v=false]", "double[3,3] 0", "double[3] 0; double[0]");
-  op_gives_about("Svd[T=double, compute_uv=false]", "double[3,3] 1", "double[3] 3 0 0; double[0]; double[0]", 1e-15);
+  op_gives_about("Svd[T=double, compute_uv=false]", "double[3,3] 1", "double[3] 3 0 0; double[0]; double[0]",
+                 1e-15);
   op_gives_about("Svd[T=double, compute_uv=false]", "double[3,3] 0 1 0 0 0 1 0 0 0",
                  "double[3] 1 1 0; double[0]; double[0]", 1e-15);
   op_gives_about("Svd[T=double, compute_uv=false]", "double[2,2] 1 1e-20 0 1e-20",
@@ -226,13 +229,25 @@ TEST(eigenvalues_of_special_matrices) {
 TEST(decompositions_end_for_infinities_and_nan) {
   static const char *const kInputs[] = {"%s[3,3] nan 1 2 3 4 5 6 7 8", "%s[3,3] 1 inf 2 3 4 5 6 7 8",
                                         "%s[3,3] 1 2 3 4 5 6 7 8 -inf", "%s[3,3] nan"};
-  static const char *const kOps[] = {"Svd", "SelfAdjointEigV2", "Eig", "Qr", "MatrixSquareRoot", "MatrixLogarithm",
-                                     "MatrixExponential", "MatrixInverse", "Cholesky", "MatrixSolveLs", "Lu"};
+  static const char *const kOps[] = {"Svd",
+                                     "SelfAdjointEigV2",
+                                     "Eig",
+                                     "Qr",
+                                     "MatrixSquareRoot",
+                                     "MatrixLogarithm",
+                                     "MatrixExponential",
+                                     "MatrixInverse",
+                                     "Cholesky",
+                                     "MatrixSolveLs",
+                                     "Lu"};
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++) {
     for (size_t k = 0; k < sizeof kInputs / sizeof *kInputs; k++) {
       char op[80], text[160];
       bool eig = strcmp(kOps[i], "Eig") == 0, least = strcmp(kOps[i], "MatrixSolveLs") == 0;
-      snprintf(op, sizeof op, "%s[T=complex128%s]", kOps[i], eig ? ", Tout=complex128" : least ? ", fast=false" : "");
+      snprintf(op, sizeof op, "%s[T=complex128%s]", kOps[i],
+               eig     ? ", Tout=complex128"
+               : least ? ", fast=false"
+                       : "");
       int length = snprintf(text, sizeof text, kInputs[k], "complex128");
       if (least) snprintf(text + length, sizeof text - (size_t)length, "; complex128[3,1] 1; double[] 0");
       OpRun run;
@@ -240,8 +255,8 @@ TEST(decompositions_end_for_infinities_and_nan) {
       status_init(&status);
       status_init(&outcome);
       CHECK_CONTEXT("%s of %s", op, text);
-      if (CHECK_OK(op_run_begin(&run, op, &status), status) && CHECK_OK(op_run_inputs(&run, text, &status), status) &&
-          !op_run_compute(&run, &outcome))
+      if (CHECK_OK(op_run_begin(&run, op, &status), status) &&
+          CHECK_OK(op_run_inputs(&run, text, &status), status) && !op_run_compute(&run, &outcome))
         CHECK_INT_EQ(outcome.code, CODE_INVALID_ARGUMENT);
       op_run_end(&run);
     }
@@ -252,13 +267,18 @@ TEST(decompositions_end_for_infinities_and_nan) {
 /* exp of a rotation's generator, of a nilpotent matrix, and of a matrix that needs squarings. */
 TEST(exponentials_of_matrices) {
   op_gives_about("MatrixExponential[T=double]", "double[2,2] 0 -1 1 0",
-                 "double[2,2] 0.54030230586813977 -0.8414709848078965 0.8414709848078965 0.54030230586813977", 1e-15);
-  op_gives_about("MatrixExponential[T=double]", "double[2,2,2] 0 3 0 0 0 0 0 0", "double[2,2,2] 1 3 0 1 1 0 0 1", 1e-15);
+                 "double[2,2] 0.54030230586813977 -0.8414709848078965 0.8414709848078965 0.54030230586813977",
+                 1e-15);
+  op_gives_about("MatrixExponential[T=double]", "double[2,2,2] 0 3 0 0 0 0 0 0",
+                 "double[2,2,2] 1 3 0 1 1 0 0 1", 1e-15);
   op_gives_about("MatrixExponential[T=double]", "double[2,2] 50 0 0 -50",
                  "double[2,2] 5.184705528587072e21 0 0 1.9287498479639178e-22", 1e-13);
-  op_gives_about("MatrixExponential[T=complex128]", "complex128[1,1] 0+3.14159265358979312i", "complex128[1,1] -1+0i", 1e-15);
-  op_gives_about("MatrixLogarithm[T=complex128]", "complex128[2,2] 1 3 0 1", "complex128[2,2] 0 3 0 0", 1e-15);
-  op_fails("MatrixExponential[T=double]", "double[1,2] 0", CODE_INVALID_ARGUMENT, "Input matrix must be square.");
+  op_gives_about("MatrixExponential[T=complex128]", "complex128[1,1] 0+3.14159265358979312i",
+                 "complex128[1,1] -1+0i", 1e-15);
+  op_gives_about("MatrixLogarithm[T=complex128]", "complex128[2,2] 1 3 0 1", "complex128[2,2] 0 3 0 0",
+                 1e-15);
+  op_fails("MatrixExponential[T=double]", "double[1,2] 0", CODE_INVALID_ARGUMENT,
+           "Input matrix must be square.");
 }
 
 /* Graphs of old versions name the ops for batches differently. */
@@ -268,14 +288,20 @@ TEST(ops_of_old_graphs_have_their_own_names) {
   op_gives("BatchMatrixSetDiag[T=float]", "float[2,2] 1 3 4 2; float[2] 7 8", "float[2,2] 7 3 4 8");
   op_gives("BatchMatrixBandPart[T=float]", "float[2,2] 1 3 4 2; int64[] 0; int64[] -1", "float[2,2] 1 3 0 2");
   op_gives_about("BatchCholesky[T=float]", "float[1,2,2] 4 9 2 5", "float[1,2,2] 2 0 1 2", 1e-6);
-  op_gives_about("BatchCholeskyGrad[T=float]", "float[2,2] 1 0 2 1; float[2,2] 1 5 2 3", "float[2,2] 4.5 -2 -2 1.5", 1e-6);
+  op_gives_about("BatchCholeskyGrad[T=float]", "float[2,2] 1 0 2 1; float[2,2] 1 5 2 3",
+                 "float[2,2] 4.5 -2 -2 1.5", 1e-6);
   op_gives_about("BatchMatrixDeterminant[T=float]", "float[2,2] 1 2 3 4", "float[] -2", 1e-6);
   op_gives_about("BatchMatrixInverse[T=float]", "float[1,1] 4", "float[1,1] 0.25", 1e-6);
-  op_gives_about("BatchMatrixSolve[T=float]", "float[2,2] 1 2 3 4; float[2,1] 5 6", "float[2,1] -4 4.5", 1e-5);
-  op_gives_about("BatchMatrixTriangularSolve[T=float]", "float[2,2] 2 9 1 4; float[2,1] 4 6", "float[2,1] 2 1", 1e-6);
-  op_gives_about("BatchMatrixSolveLs[T=float]", "float[2,1] 1 1; float[2,1] 1 3; double[] 0", "float[1,1] 2", 1e-6);
-  op_gives_about("BatchSelfAdjointEigV2[T=float, compute_v=false]", "float[2,2] 4 9 0 2", "float[2] 2 4; float[0]", 1e-6);
-  op_gives_about("BatchSvd[T=float, compute_uv=false]", "float[2,2] 0 2 3 0", "float[2] 3 2; float[0]; float[0]", 1e-6);
+  op_gives_about("BatchMatrixSolve[T=float]", "float[2,2] 1 2 3 4; float[2,1] 5 6", "float[2,1] -4 4.5",
+                 1e-5);
+  op_gives_about("BatchMatrixTriangularSolve[T=float]", "float[2,2] 2 9 1 4; float[2,1] 4 6",
+                 "float[2,1] 2 1", 1e-6);
+  op_gives_about("BatchMatrixSolveLs[T=float]", "float[2,1] 1 1; float[2,1] 1 3; double[] 0", "float[1,1] 2",
+                 1e-6);
+  op_gives_about("BatchSelfAdjointEigV2[T=float, compute_v=false]", "float[2,2] 4 9 0 2",
+                 "float[2] 2 4; float[0]", 1e-6);
+  op_gives_about("BatchSvd[T=float, compute_uv=false]", "float[2,2] 0 2 3 0",
+                 "float[2] 3 2; float[0]; float[0]", 1e-6);
   /* The eigenvalues are in the first row; vectors may have either sign. */
   Status status;
   status_init(&status);
@@ -301,15 +327,16 @@ TEST(singular_systems_are_refused) {
            "The matrix is not invertible.");
   op_fails("TridiagonalSolve[T=float, partial_pivoting=false]", "float[3,2] 1 9 0 1 9 1; float[2,1] 1",
            CODE_INVALID_ARGUMENT, "Try setting partial_pivoting = True.");
-  op_gives_about("TridiagonalSolve[T=float]", "float[3,2] 1 9 0 1 9 1; float[2,1] 1 2", "float[2,1] 1 1", 1e-6);
+  op_gives_about("TridiagonalSolve[T=float]", "float[3,2] 1 9 0 1 9 1; float[2,1] 1 2", "float[2,1] 1 1",
+                 1e-6);
   op_fails("MatrixSolveLs[T=double]", "double[2,2] 0; double[2,1] 1; double[] 0", CODE_INVALID_ARGUMENT,
            "Input matrix was rank deficient or ill-conditioned.");
 }
 
 /* The determinant of a diagonal matrix, of which partial products exceed the range of numbers. */
 TEST(determinants_do_not_overflow_on_the_way) {
-  op_gives_about("MatrixDeterminant[T=double]", "double[4,4] 1e200 0 0 0 0 1e200 0 0 0 0 1e-200 0 0 0 0 1e-200",
-                 "double[] 1", 1e-14);
+  op_gives_about("MatrixDeterminant[T=double]",
+                 "double[4,4] 1e200 0 0 0 0 1e200 0 0 0 0 1e-200 0 0 0 0 1e-200", "double[] 1", 1e-14);
   op_gives("MatrixDeterminant[T=double]", "double[2,2] 1e200 0 0 1e200", "double[] inf");
   op_gives("MatrixDeterminant[T=double]", "double[2,2] inf 0 0 1", "double[] inf");
 }
