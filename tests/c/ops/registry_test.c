@@ -230,6 +230,9 @@ static bool has_no_gradient(const char *op) {
       "AudioSpectrogram",
       "Mfcc",
       "QuantizeAndDequantizeV4Grad",
+      "QuantizeV2",
+      "Dequantize",
+      "QuantizeDownAndShrinkRange",
       "FakeQuantWithMinMaxArgsGradient",
       "FakeQuantWithMinMaxVarsGradient",
       "FakeQuantWithMinMaxVarsPerChannelGradient",
@@ -238,7 +241,8 @@ static bool has_no_gradient(const char *op) {
     if (strcmp(op, kOps[i]) == 0) return true;
   bool old_batch =
       strncmp(op, "Batch", 5) == 0 && op_registry_find(op_registry_global(), op)->def->deprecation;
-  return strncmp(op, "_Fused", 6) == 0 || old_batch;
+  bool quantized = strncmp(op, "Quantized", 9) == 0 || strncmp(op, "Requanti", 8) == 0;
+  return strncmp(op, "_Fused", 6) == 0 || old_batch || quantized;
 }
 
 TEST(every_op_has_shape_kernel_and_gradient) {

@@ -107,8 +107,11 @@ def _serialized(proto):
     return proto.SerializeToString(deterministic=True)
 
 
-def _tensor(value):
-    return _serialized(tf.make_tensor_proto(value))
+def _tensor(value, dtype=None):
+    proto = tf.make_tensor_proto(value, dtype=tf.string if dtype == tf.string else None)
+    if dtype is not None and dtype.base_dtype.is_quantized:  # sessions give the integers
+        proto.dtype = dtype.base_dtype.as_datatype_enum
+    return _serialized(proto)
 
 
 NOTES = ('grad_a', 'grad_b')  # which later versions keep of where a MatMul comes from
@@ -303,7 +306,7 @@ class Case:
             magnitude = np.float32(finite.max() if finite.size else 0)
         if scale:
             magnitude = np.abs(np.asarray(magnitude)).astype(np.float32)
-        return _message((1, name), (2, _tensor(value) if dtype != tf.string else _serialized(tf.make_tensor_proto(value, dtype=tf.string))),
+        return _message((1, name), (2, _tensor(value, dtype)),
                         (3, float(limits.get('ulps', 0))), (4, float(limits.get('relative', 0))), (5, float(scale)),
                         (6, _tensor(magnitude) if scale else None))
 

@@ -15,7 +15,7 @@ TEST(gradients_pass_through_quantization) {
   gradient_is("QuantizeAndDequantizeV2[T=float, range_given=true]",
               "float[3] -2 0.5 3; float[] -1; float[] 1", "float[3] 1 1 1; float[] 0; float[] 0");
   gradient_is("QuantizeAndDequantizeV3[T=float]", "float[3] -2 0.5 3; float[] -1; float[] 1; int32[] 8",
-              "float[3] 1 1 1; float[] 0; float[] 0; int32[] 0");
+              "float[3] 1 1 1; float[] 0; float[] 0");
   gradient_is("QuantizeAndDequantizeV4[T=float, range_given=true]",
               "float[3] -2 0.5 3; float[] -1; float[] 1", "float[3] 0 1 0; float[] 0; float[] 0");
 }
@@ -57,4 +57,19 @@ TEST(ranges_of_channels_are_given_for_an_axis) {
 TEST(scalars_have_no_channels) {
   op_fails("FakeQuantWithMinMaxVarsPerChannel", "float[] 1; float[1] 0; float[1] 1", CODE_INVALID_ARGUMENT,
            "inputs must have at least one dimension");
+}
+
+/* TensorFlow infers no shape for these. */
+TEST(slices_of_an_axis_have_ranges_of_their_own) {
+  op_gives_about("Dequantize[T=quint8, axis=1]", "quint8[2,2] 0 255 255 0; float[2] -1 0; float[2] 1 2",
+                 "float[2,2] -1 2 1 0", 1e-6);
+  op_gives_about("Dequantize[T=qint8, axis=0, mode=SCALED]",
+                 "qint8[2,1] 127 127; float[2] -1 0; float[2] 1 2", "float[2,1] 1 2", 1e-6);
+  op_fails("Dequantize[T=quint8, axis=2]", "quint8[2,2] 0; float[2] 0; float[2] 1", CODE_INVALID_ARGUMENT,
+           "Axis must be less than input dimension(2), got 2");
+  op_fails("Dequantize[T=quint8, axis=1]", "quint8[2,2] 0; float[1] 0; float[2] 1", CODE_INVALID_ARGUMENT,
+           "input_min_tensor must have as many elements as input on the dequantization axis (1), got 1, "
+           "expected 2");
+  op_fails("Dequantize[T=quint8, axis=1, mode=MIN_FIRST]", "quint8[2,2] 0; float[2] 0; float[2] 1",
+           CODE_UNIMPLEMENTED, "MIN_FIRST mode is not implemented for Dequantize with axis != -1.");
 }

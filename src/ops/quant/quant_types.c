@@ -1,0 +1,98 @@
+#include "ops/quant/quant_types.h"
+
+#include <math.h>
+
+QuantType quant_type(DataType type) {
+  switch (type) {
+    case DT_QINT8: return (QuantType){8, INT8_MIN, INT8_MAX};
+    case DT_QUINT8: return (QuantType){8, 0, UINT8_MAX};
+    case DT_QINT16: return (QuantType){16, INT16_MIN, INT16_MAX};
+    case DT_QUINT16: return (QuantType){16, 0, UINT16_MAX};
+    default: return (QuantType){32, INT32_MIN, INT32_MAX};
+  }
+}
+
+int64_t quant_at(const Tensor *tensor, int64_t i) {
+  switch (tensor->dtype) {
+    case DT_QINT8: return ((const int8_t *)tensor->data)[i];
+    case DT_QUINT8: return ((const uint8_t *)tensor->data)[i];
+    case DT_QINT16: return ((const int16_t *)tensor->data)[i];
+    case DT_QUINT16: return ((const uint16_t *)tensor->data)[i];
+    default: return ((const int32_t *)tensor->data)[i];
+  }
+}
+
+void quant_put(Tensor *tensor, int64_t i, int64_t value) {
+  switch (tensor->dtype) {
+    case DT_QINT8: ((int8_t *)tensor->data)[i] = (int8_t)value; break;
+    case DT_QUINT8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
+    case DT_QINT16: ((int16_t *)tensor->data)[i] = (int16_t)value; break;
+    case DT_QUINT16: ((uint16_t *)tensor->data)[i] = (uint16_t)value; break;
+    default: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
+  }
+}
+
+void quant_put_nearest(Tensor *tensor, int64_t i, double value) {
+  QuantType type = quant_type(tensor->dtype);
+  int64_t nearest = type.lowest; /* for NaN */
+  if (value >= (double)type.highest) nearest = type.highest;
+  else if (value > (double)type.lowest) nearest = (int64_t)value;
+  quant_put(tensor, i, nearest);
+}
+
+int64_t quant_from_float_unclamped(const QuantType *type, float value, float min, float max) {
+  if (min == max) return type->lowest;
+  double steps = ldexp(1, type->bits), range = (double)(max - min) * (steps / (steps - 1.0));
+  double scale = steps / range;
+  double number = round((double)value * scale) - round((double)min * scale);
+  if (!(number > -0x1p62)) return INT64_MIN / 2;
+  return number < 0x1p62 ? (int64_t)number + type->lowest : INT64_MAX / 2;
+}
+
+int64_t quant_from_float(const QuantType *type, float value, float min, float max) {
+  int64_t number = quant_from_float_unclamped(type, value, min, max);
+  return number < type->lowest ? type->lowest : number > type->highest ? type->highest : number;
+}
+
+float quant_to_float(const QuantType *type, int64_t value, float min, float max) {
+  if (min == max) return min;
+  double steps = ldexp(1, type->bits), range = (double)(max - min) * (steps / (steps - 1.0));
+  double scale = range / steps, offset = (double)value - (double)type->lowest;
+  /* the first level is rounded in float, as in the other direction */
+  double first = (double)(roundf(min / (float)scale) * (float)scale);
+  return (float)(first + offset * scale);
+}
+
+float quant_level(const QuantType *type, float min, float max) {
+  return (max - min) / (float)(type->highest - type->lowest);
+}
+
+void quant_product_range(const QuantType *a, float min_a, float max_a, const QuantType *b, float min_b,
+                         float max_b, const QuantType *to, float *min, float *max) {
+  float level = quant_level(a, min_a, max_a) * quant_level(b, min_b, max_b);
+  *min = level * (float)to->lowest;
+  *max = level * (float)to->highest;
+}
+
+bool quant_scalar(const KernelContext *context, int i, const char *name, float *value, Status *status) {
+  const Tensor *input = context->inputs[i];
+  if (input->shape.rank != 0)
+    return status_invalid(status, "`%s` must be rank 0 but is rank %d", name, input->shape.rank);
+  *value = tensor_f32(input)[0];
+  return true;
+}
+
+bool quant_put_range(KernelContext *context, int i, float value, Status *status) {
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, i, 0, NULL, &out, status));
+  tensor_f32(out)[0] = value;
+  return true;
+}
+
+bool quant_scalar_shapes(InferenceContext *c, int first, int end, Status *status) {
+  ShapeHandle scalar;
+  for (int i = first; i < end; i++) TRY(shape_with_rank(c, shape_input(c, i), 0, &scalar, status));
+  TRY(shape_ok(shape_scalar(c), &scalar, status));
+  for (int i = 1; i < c->num_outputs && i < 3; i++) shape_set_output(c, i, scalar);
+  return true;
+}

@@ -1,0 +1,60 @@
+/* QuantizedRelu, QuantizedRelu6, QuantizedReluX: bounds on numbers, in the range of the input. */
+#include "op/op_registry.h"
+#include "ops/quant/quant_types.h"
+
+static bool clamp(KernelContext *context, int range, bool bounded, float bound, Status *status) {
+  const Tensor *x = context->inputs[0];
+  float min, max;
+  Tensor *y;
+  TRY(quant_scalar(context, range, "min_features", &min, status));
+  TRY(quant_scalar(context, range + 1, "max_features", &max, status));
+  TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
+  QuantType type = quant_type(x->dtype);
+  int64_t lowest = quant_from_float(&type, 0, min, max);
+  int64_t highest = bounded ? quant_from_float(&type, bound, min, max) : type.highest;
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    int64_t value = quant_at(x, i);
+    value = value < lowest ? lowest : value;
+    quant_put(y, i, value > highest ? highest : value);
+  }
+  TRY(quant_put_range(context, 1, min, status));
+  return quant_put_range(context, 2, max, status);
+}
+
+static bool relu(KernelContext *context, Status *status) { return clamp(context, 1, false, 0, status); }
+static bool relu6(KernelContext *context, Status *status) { return clamp(context, 1, true, 6, status); }
+static bool relu_x(KernelContext *context, Status *status) {
+  float bound;
+  TRY(quant_scalar(context, 1, "max_value", &bound, status));
+  return clamp(context, 2, true, bound, status);
+}
+
+static bool relu_shape(InferenceContext *c, Status *status) {
+  shape_set_output(c, 0, shape_input(c, 0));
+  return quant_scalar_shapes(c, 1, c->num_inputs, status);
+}
+
+#define RELU                                                                                   \
+  .outputs = {"activations: out_type", "min_activations: float", "max_activations: float"},    \
+  .attrs = {"Tinput: quantizedtype", "out_type: quantizedtype = DT_QUINT8"}, .shape = relu_shape
+
+const OpRegistration kOpQuantizedRelu = {
+    .name = "QuantizedRelu",
+    .inputs = {"features: Tinput", "min_features: float", "max_features: float"},
+    RELU,
+    .kernels = {{DT_QUINT8, relu}, {DT_QINT32, relu}},
+};
+
+const OpRegistration kOpQuantizedRelu6 = {
+    .name = "QuantizedRelu6",
+    .inputs = {"features: Tinput", "min_features: float", "max_features: float"},
+    RELU,
+    .kernels = {{DT_QUINT8, relu6}, {DT_QINT32, relu6}},
+};
+
+const OpRegistration kOpQuantizedReluX = {
+    .name = "QuantizedReluX",
+    .inputs = {"features: Tinput", "max_value: float", "min_features: float", "max_features: float"},
+    RELU,
+    .kernels = {{DT_QUINT8, relu_x}, {DT_QINT32, relu_x}},
+};

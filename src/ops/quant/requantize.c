@@ -1,0 +1,138 @@
+/* Numbers of one range as numbers of another: Requantize, QuantizeDownAndShrinkRange and the ranges for them. */
+#include <math.h>
+
+#include "op/op_registry.h"
+#include "ops/quant/quant_types.h"
+
+/* A range of numbers. */
+typedef struct NumberRange {
+  float min, max;
+} NumberRange;
+
+/* From qint32 to quint8, as TensorFlow computes it: in integers with 16 bits of fraction. */
+static void requantize_to_bytes(const Tensor *x, NumberRange from, NumberRange to, Tensor *y) {
+  const int shift = 16;
+  float width = to.max - to.min, centre = (float)(((double)from.min + (double)from.max) / 2.0);
+  float inverse = width == 0 ? 0 : (float)(255.0 / (double)width);
+  int64_t scale = 0, first = 0;
+  if (width != 0) {
+    scale = (int64_t)(255.0 * (1 << shift) * (double)(from.max - from.min) / (double)width);
+    first = (int64_t)round((double)(1 << shift) * ((double)to.min * 255.0) / (double)width);
+  }
+  int64_t offset = (int64_t)(centre * inverse * (float)(1 << shift)) - first + (1 << (shift - 1));
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    int64_t number = (((int64_t)((uint64_t)quant_at(x, i) * (uint64_t)scale) >> 32) + offset) >> shift;
+    quant_put(y, i, number < 0 ? 0 : number > 255 ? 255 : number);
+  }
+}
+
+/* The general way: through floats. */
+static void requantize_floats(const Tensor *x, NumberRange from, NumberRange to, Tensor *y) {
+  QuantType in = quant_type(x->dtype), out = quant_type(y->dtype);
+  float level = (float)((double)(from.max - from.min) / (ldexp(1, in.bits) - 1));
+  float first = from.max == from.min ? from.min : roundf(from.min / level) * level;
+  float scale = to.max == to.min ? 0 : (float)((ldexp(1, out.bits) - 1) / (double)(to.max - to.min));
+  float offset = roundf(to.min * scale) - (float)out.lowest;
+  first -= (float)in.lowest * level;
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    float value = first + (float)quant_at(x, i) * level;
+    quant_put_nearest(y, i, (double)(roundf(value * scale) - offset));
+  }
+}
+
+static bool put_requantized(KernelContext *context, NumberRange from, NumberRange to, Status *status) {
+  const Tensor *x = context->inputs[0];
+  Tensor *y;
+  TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
+  if (x->dtype == DT_QINT32 && y->dtype == DT_QUINT8) requantize_to_bytes(x, from, to, y);
+  else requantize_floats(x, from, to, y);
+  TRY(quant_put_range(context, 1, to.min, status));
+  return quant_put_range(context, 2, to.max, status);
+}
+
+static bool requantize(KernelContext *context, Status *status) {
+  NumberRange from, to;
+  TRY(quant_scalar(context, 1, "input_min", &from.min, status));
+  TRY(quant_scalar(context, 2, "input_max", &from.max, status));
+  TRY(quant_scalar(context, 3, "requested_output_min", &to.min, status));
+  TRY(quant_scalar(context, 4, "requested_output_max", &to.max, status));
+  if (to.min > 0) {
+    return status_invalid(status, "requested_output_min must be <= 0, but got %g", (double)to.min);
+  }
+  if (to.max < to.min) {
+    return status_invalid(status, "requested_output_max must be >= requested_output_min, but got %g and %g",
+                          (double)to.max, (double)to.min);
+  }
+  return put_requantized(context, from, to, status);
+}
+
+/* The floats of the smallest and the largest number; 0 is in the range. */
+static bool used_range(const KernelContext *context, NumberRange *from, NumberRange *used, Status *status) {
+  const Tensor *x = context->inputs[0];
+  QuantType type = quant_type(x->dtype);
+  int64_t lowest = type.highest, highest = type.lowest;
+  TRY(quant_scalar(context, 1, "input_min", &from->min, status));
+  TRY(quant_scalar(context, 2, "input_max", &from->max, status));
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    int64_t value = quant_at(x, i);
+    lowest = value < lowest ? value : lowest;
+    highest = value > highest ? value : highest;
+  }
+  used->min = fminf(0, quant_to_float(&type, lowest, from->min, from->max));
+  used->max = quant_to_float(&type, highest, from->min, from->max);
+  return true;
+}
+
+static bool shrink_range(KernelContext *context, Status *status) {
+  NumberRange from, to;
+  TRY(used_range(context, &from, &to, status));
+  return put_requantized(context, from, to, status);
+}
+
+static bool requantization_range(KernelContext *context, Status *status) {
+  NumberRange from, used;
+  TRY(used_range(context, &from, &used, status));
+  TRY(quant_put_range(context, 0, used.min, status));
+  return quant_put_range(context, 1, used.max, status);
+}
+
+/* --- shapes and ops --- */
+
+static bool requantize_shape(InferenceContext *c, Status *status) {
+  shape_set_output(c, 0, shape_input(c, 0));
+  return quant_scalar_shapes(c, 1, c->num_inputs, status);
+}
+
+static bool range_shape(InferenceContext *c, Status *status) {
+  TRY(quant_scalar_shapes(c, 1, 3, status));
+  shape_set_output(c, 0, c->outputs[1]);
+  return true;
+}
+
+const OpRegistration kOpRequantize = {
+    .name = "Requantize",
+    .inputs = {"input: Tinput", "input_min: float", "input_max: float", "requested_output_min: float",
+               "requested_output_max: float"},
+    .outputs = {"output: out_type", "output_min: float", "output_max: float"},
+    .attrs = {"Tinput: quantizedtype", "out_type: quantizedtype"},
+    .shape = requantize_shape,
+    .kernels = {{DT_QINT32, requantize}},
+};
+
+const OpRegistration kOpQuantizeDownAndShrinkRange = {
+    .name = "QuantizeDownAndShrinkRange",
+    .inputs = {"input: Tinput", "input_min: float", "input_max: float"},
+    .outputs = {"output: out_type", "output_min: float", "output_max: float"},
+    .attrs = {"Tinput: quantizedtype", "out_type: quantizedtype"},
+    .shape = requantize_shape,
+    .kernels = {{DT_QINT32, shrink_range}},
+};
+
+const OpRegistration kOpRequantizationRange = {
+    .name = "RequantizationRange",
+    .inputs = {"input: Tinput", "input_min: float", "input_max: float"},
+    .outputs = {"output_min: float", "output_max: float"},
+    .attrs = {"Tinput: quantizedtype"},
+    .shape = range_shape,
+    .kernels = {{DT_QINT32, requantization_range}},
+};
