@@ -223,7 +223,8 @@ static bool draw(KernelContext *context, SamplerState *state, Tensor *outputs[3]
   if (state->unique) {
     TRY(draw_unique(context, state, &random, sampled, &tries, status));
   } else {
-    for (int64_t i = 0; i < state->num_sampled; i++) sampled[i] = range_sampler_draw(&state->sampler, &random);
+    for (int64_t i = 0; i < state->num_sampled; i++)
+      sampled[i] = range_sampler_draw(&state->sampler, &random);
   }
   int64_t num_classes = tensor_num_elements(classes);
   expect(state, sampled, state->num_sampled, tries, tensor_f32(outputs[2]));

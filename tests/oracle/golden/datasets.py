@@ -14,6 +14,10 @@ def cases(golden):
     _feedable(golden)
     _variables(golden)
     _whole(golden)
+    with golden.graph('an iterator that finds nothing ends with its step', threads=1) as case:
+        following = tf1.data.make_one_shot_iterator(data.range(2**60).filter(lambda x: x < 0)).get_next(name='next')
+        case.freeze()
+        case.record_code({}, [following.name], [], tf.errors.DEADLINE_EXCEEDED)
 
 
 def _pipeline(golden, name, make, most=40):
