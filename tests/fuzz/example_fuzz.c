@@ -38,8 +38,8 @@ static void make_shapes(Shapes *shapes) {
 static void make_specs(FeatureSpec specs[NUM_SPECS], const Shapes *shapes, const Tensor *fallbacks,
                        bool lists) {
   static const char keys[] = "abcdefgh";
-  static const DataType types[NUM_SPECS] = {DT_INT64, DT_STRING, DT_FLOAT, DT_INT64,
-                                            DT_STRING, DT_FLOAT, DT_STRING, DT_INT64};
+  static const DataType types[NUM_SPECS] = {DT_INT64,  DT_STRING, DT_FLOAT,  DT_INT64,
+                                            DT_STRING, DT_FLOAT,  DT_STRING, DT_INT64};
   memset(specs, 0, NUM_SPECS * sizeof *specs);
   for (int i = 0; i < NUM_SPECS; i++) {
     specs[i].key = (Str){keys + i, 1};
@@ -87,8 +87,9 @@ static void begin_outputs(Outputs *outputs, const FeatureTable *table, bool list
   for (int kind = 0; kind < 3; kind++)
     for (int i = NUM_SPARSE + NUM_DENSE; i < NUM_SPECS; i++)
       outputs->types[at++] = kind == 0 ? specs[i].dtype : specs[i].splits_dtype;
-  outputs->context = (KernelContext){
-      .outputs = outputs->tensors, .output_types = outputs->types, .num_outputs = MOST_OUTPUTS};
+  outputs->context = (KernelContext){.outputs = outputs->tensors,
+                                     .output_types = outputs->types,
+                                     .num_outputs = MOST_OUTPUTS};
 }
 
 static void end_outputs(Outputs *outputs) {
@@ -150,8 +151,8 @@ static bool parse_sequences(const Shapes *shapes, const Tensor *fallbacks, const
   specs[NUM_SPARSE + 1].shape = &shapes->protos[2];
   bool ok = begin_table(&context, specs, serialized, status) &&
             begin_table(&steps, lists, serialized, status) &&
-            sequences_parse(&context, &steps, serialized, names, status) && write_features(&context, status) &&
-            write_lists(&steps, status);
+            sequences_parse(&context, &steps, serialized, names, status) &&
+            write_features(&context, status) && write_lists(&steps, status);
   feature_table_free(&context);
   feature_table_free(&steps);
   return ok;

@@ -25,7 +25,8 @@ typedef struct FuzzTarget {
 } FuzzTarget;
 
 extern const FuzzTarget k_graph_def_fuzz, k_graph_text_fuzz, k_function_fuzz, k_checkpoint_fuzz,
-    k_tensor_proto_fuzz, k_op_spec_fuzz, k_c_api_fuzz, k_example_fuzz, k_json_example_fuzz, k_csv_fuzz;
+    k_tensor_proto_fuzz, k_op_spec_fuzz, k_c_api_fuzz, k_example_fuzz, k_json_example_fuzz, k_csv_fuzz,
+    k_png_fuzz, k_jpeg_fuzz, k_gif_fuzz, k_bmp_fuzz;
 
 /* Before the first input: sets an allocator with limits, all ops, files in memory, one thread. No blocks may
  * be live. */

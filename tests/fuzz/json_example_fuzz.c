@@ -17,8 +17,8 @@ static void check_features(Str json, Str bytes) {
   Status status;
   status_init(&status);
   bool ok = features_read(bytes, &features, &status);
-  FUZZ_CHECK(ok || status.code == CODE_RESOURCE_EXHAUSTED || has_null(json), "an Example from JSON is not read: %s",
-             status.message);
+  FUZZ_CHECK(ok || status.code == CODE_RESOURCE_EXHAUSTED || has_null(json),
+             "an Example from JSON is not read: %s", status.message);
   for (int64_t i = 0; ok && i < features.count; i++) {
     Str list = features.entries[i].feature;
     DataType dtype;
@@ -37,8 +37,7 @@ static void run(const uint8_t *bytes, size_t size) {
   Str json = {(const char *)bytes, size};
   if (json_example_read(json, &out, &status))
     check_features(json, (Str){strbuf_text(&out), (size_t)out.length});
-  else
-    fuzz_check_code(status.code, status.message);
+  else fuzz_check_code(status.code, status.message);
   strbuf_free(&out);
 }
 

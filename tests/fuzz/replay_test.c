@@ -61,3 +61,7 @@ TEST(kept_json_examples_do_no_harm) { replay(&k_json_example_fuzz); }
 TEST(kept_csv_records_do_no_harm) { replay(&k_csv_fuzz); }
 TEST(kept_op_specs_do_no_harm) { replay(&k_op_spec_fuzz); }
 TEST(kept_sequences_of_c_api_calls_do_no_harm) { replay(&k_c_api_fuzz); }
+TEST(kept_png_files_do_no_harm) { replay(&k_png_fuzz); }
+TEST(kept_jpeg_files_do_no_harm) { replay(&k_jpeg_fuzz); }
+TEST(kept_gif_files_do_no_harm) { replay(&k_gif_fuzz); }
+TEST(kept_bmp_files_do_no_harm) { replay(&k_bmp_fuzz); }

@@ -1,5 +1,5 @@
-/* Datasets of the contents of files: TextLineDataset, FixedLengthRecordDataset, TFRecordDataset. An element is
- * a string. Files are read whole, one at a time. */
+/* Datasets of the contents of files: TextLineDataset, FixedLengthRecordDataset, TFRecordDataset. An element
+ * is a string. Files are read whole, one at a time. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -133,8 +133,7 @@ static bool next_tfrecord(FileIterator *file, Str *record, bool *ended, Status *
   int64_t left = file->end - file->at;
   *ended = left == 0;
   if (*ended) return true;
-  if (left < 12)
-    return status_set(status, CODE_DATA_LOSS, "truncated record at %lld", (long long)file->at);
+  if (left < 12) return status_set(status, CODE_DATA_LOSS, "truncated record at %lld", (long long)file->at);
   uint64_t size = read_little(bytes, 8);
   if (!checked(bytes, 8))
     return status_set(status, CODE_DATA_LOSS, "corrupted record at %lld", (long long)file->at);
@@ -152,10 +151,10 @@ static RunState tfrecord_next(DataIterator *iterator, KernelContext *context, Te
   return next_of_files(iterator, context, out, end, next_tfrecord, status);
 }
 
-#define FILE_KIND(function)                                                                        \
-  {                                                                                                \
-    .iterator_size = sizeof(FileIterator), .next = function, .finish = file_finish,                \
-    .cardinality = cardinality_unknown                                                             \
+#define FILE_KIND(function)                                                         \
+  {                                                                                 \
+    .iterator_size = sizeof(FileIterator), .next = function, .finish = file_finish, \
+    .cardinality = cardinality_unknown                                              \
   }
 static const DatasetKind kLines = FILE_KIND(text_next), kBlocks = FILE_KIND(blocks_next),
                          kRecords = FILE_KIND(tfrecord_next);

@@ -37,9 +37,9 @@ static bool quantize_construct(const KernelConstruction *construction, void *mem
   TRY(node_attr_float(construction->node, "ensure_minimum_range", &state->least_range, status));
   state->to_even = str_equal_text(rounding, "HALF_TO_EVEN");
   if (!state->to_even || state->mode == SCALED) return true;
-  return status_invalid(
-      status, "Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '%.*s'.",
-      (int)mode.length, mode.data);
+  return status_invalid(status,
+                        "Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '%.*s'.",
+                        (int)mode.length, mode.data);
 }
 
 static bool dequantize_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -235,8 +235,7 @@ static bool dequantize(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *y;
   if (context->output_types[0] == DT_BFLOAT16 && state->mode != MIN_COMBINED) {
-    return status_invalid(status,
-                          "When output type is bfloat16, Mode string must be 'MIN_COMBINED', is '%s'",
+    return status_invalid(status, "When output type is bfloat16, Mode string must be 'MIN_COMBINED', is '%s'",
                           state->mode == SCALED ? "SCALED" : "MIN_FIRST");
   }
   TRY(check_dequantize(context, status));
@@ -244,8 +243,8 @@ static bool dequantize(KernelContext *context, Status *status) {
   QuantType type = quant_type(x->dtype);
   Slices slices = slices_of(x, state->axis);
   for (int64_t c = 0; c < slices.count; c++) {
-    Unscaling u = unscaling_of(state, &type, tensor_f32(context->inputs[1])[c],
-                               tensor_f32(context->inputs[2])[c]);
+    Unscaling u =
+        unscaling_of(state, &type, tensor_f32(context->inputs[1])[c], tensor_f32(context->inputs[2])[c]);
     for (int64_t at = c * slices.inner; at < slices.all; at += slices.step) {
       for (int64_t i = at; i < at + slices.inner; i++) {
         float value = ((float)quant_at(x, i) + u.shift) * u.factor + u.first;

@@ -34,8 +34,8 @@ static bool relu_shape(InferenceContext *c, Status *status) {
   return quant_scalar_shapes(c, 1, c->num_inputs, status);
 }
 
-#define RELU                                                                                   \
-  .outputs = {"activations: out_type", "min_activations: float", "max_activations: float"},    \
+#define RELU                                                                                \
+  .outputs = {"activations: out_type", "min_activations: float", "max_activations: float"}, \
   .attrs = {"Tinput: quantizedtype", "out_type: quantizedtype = DT_QUINT8"}, .shape = relu_shape
 
 const OpRegistration kOpQuantizedRelu = {

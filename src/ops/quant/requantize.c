@@ -1,4 +1,5 @@
-/* Numbers of one range as numbers of another: Requantize, QuantizeDownAndShrinkRange and the ranges for them. */
+/* Numbers of one range as numbers of another: Requantize, QuantizeDownAndShrinkRange and the ranges for them.
+ */
 #include <math.h>
 
 #include "op/op_registry.h"

@@ -15,23 +15,21 @@ static bool write(const char *path, const char *bytes, size_t size) {
   return CHECK_OK(kMemoryFiles.write(path, false, bytes, (int64_t)size, &status), status);
 }
 
-
-
 /* The elements of the dataset `op` with the files x, joined by bars. */
-#define ALL(op)                                                                                      \
-  "F(x:string) -> (y:string) {\n"                                                                    \
-  "  zero = Const[dtype=int64, value=0]()\n"                                                         \
-  "  two = Const[dtype=int64, value=2]()\n"                                                          \
-  "  most = Const[dtype=int64, value=9]()\n"                                                         \
-  "  axis = Const[dtype=int32, value=0]()\n"                                                         \
-  "  digit = AsString[T=int64](zero:output:0)\n"                                                     \
-  "  none = ZerosLike[T=string](digit:output:0)\n" op                                                \
+#define ALL(op)                                                                                       \
+  "F(x:string) -> (y:string) {\n"                                                                     \
+  "  zero = Const[dtype=int64, value=0]()\n"                                                          \
+  "  two = Const[dtype=int64, value=2]()\n"                                                           \
+  "  most = Const[dtype=int64, value=9]()\n"                                                          \
+  "  axis = Const[dtype=int32, value=0]()\n"                                                          \
+  "  digit = AsString[T=int64](zero:output:0)\n"                                                      \
+  "  none = ZerosLike[T=string](digit:output:0)\n" op                                                 \
   "  b = BatchDataset[output_types={string}, output_shapes=[<unknown>]](d:handle:0, most:output:0)\n" \
-  "  v = DatasetToSingleElement[output_types={string}, output_shapes=[<unknown>]](b:handle:0)\n"     \
-  "  j = ReduceJoin[separator=\"|\"](v:components:0, axis:output:0)\n"                               \
+  "  v = DatasetToSingleElement[output_types={string}, output_shapes=[<unknown>]](b:handle:0)\n"      \
+  "  j = ReduceJoin[separator=\"|\"](v:components:0, axis:output:0)\n"                                \
   "  return y = j:output:0\n}\n"
 #define LINES ALL("  d = TextLineDataset(x, none:y:0, zero:output:0)\n")
-#define BLOCKS                                                                                            \
+#define BLOCKS \
   ALL("  d = FixedLengthRecordDataset(x, two:output:0, two:output:0, two:output:0, zero:output:0)\n")
 #define RECORDS ALL("  d = TFRecordDataset(x, none:y:0, zero:output:0)\n")
 
@@ -48,7 +46,8 @@ static void fails(const char *library, const char *files, Code code, const char 
 }
 
 TEST(lines_of_several_files_follow_each_other) {
-  if (write("ram://a", "one\ntwo\r\n\nlast", 14) && write("ram://b", "", 0) && write("ram://c", "more\n", 5)) {
+  if (write("ram://a", "one\ntwo\r\n\nlast", 14) && write("ram://b", "", 0) &&
+      write("ram://c", "more\n", 5)) {
     gives(LINES, "string[3] ram://a ram://b ram://c", "string[] one|two||last|more");
     gives(LINES, "string[] ram://c", "string[] more");
     fails(LINES, "string[1] ram://none", CODE_NOT_FOUND, "ram://none");
@@ -67,8 +66,7 @@ TEST(records_of_one_length_lie_between_header_and_footer) {
 
 TEST(tfrecords_are_checked) {
   char damaged[sizeof kRecords];
-  if (write("ram://a", kRecords, sizeof kRecords - 1))
-    gives(RECORDS, "string[1] ram://a", "string[] hello|");
+  if (write("ram://a", kRecords, sizeof kRecords - 1)) gives(RECORDS, "string[1] ram://a", "string[] hello|");
   memcpy(damaged, kRecords, sizeof damaged);
   damaged[14] ^= 1;
   if (write("ram://a", damaged, sizeof damaged - 1))
