@@ -15,6 +15,7 @@ import path from 'node:path';
 import { HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
+import { noticesOf } from './notices.mjs';
 import { splitWasm } from './split-wasm.mjs';
 
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
@@ -180,6 +181,7 @@ export async function build(tools) {
       say(`  JavaScript: built in ${((Date.now() - started) / 1000).toFixed(1)} s`);
     },
   );
+  writeFileSync(path.join(shipped, 'NOTICES.txt'), noticesOf(tools.sources));
 }
 
 if (isMain(import.meta.url)) {

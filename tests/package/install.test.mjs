@@ -44,10 +44,22 @@ describe('the package, packed and installed', function () {
     ].map((name) => `tfcore-${name}.wasm`);
     const wanted = [...scripts, ...scripts.map((name) => `${name}.map`), ...builds]
       .map((name) => `dist/${name}`)
-      .concat('LICENSE', 'README.md', 'package.json');
+      .concat('dist/NOTICES.txt', 'LICENSE', 'README.md', 'package.json');
     const others = files.filter((name) => !name.endsWith('.d.ts'));
     assert.deepEqual(others.sort(), wanted.sort());
     for (const name of ['index', 'inline', 'testing']) assert.ok(files.includes(`dist/${name}.d.ts`), name);
+  });
+
+  it('holds the notices of the libraries in the wasm files', () => {
+    const notices = readFileSync(path.join(folder, 'node_modules/tfcore-wasm/dist/NOTICES.txt'), 'utf8');
+    for (const words of [
+      'based in part on the work of the Independent JPEG Group',
+      'PNG Reference Library License',
+      'Jean-loup Gailly and Mark Adler',
+      'The GIFLIB distribution is',
+      'Dave Benson and the protobuf-c authors',
+    ])
+      assert.ok(notices.includes(words), words);
   });
 
   it('has source maps that hold the TypeScript itself', () => {
