@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "harness.h"
 #include "op_runner.h"
+#include "ops/op_table.h"
 
 /* Blocks of more than this are refused, so that an image that is allocated is RESOURCE_EXHAUSTED. */
 enum { LARGEST_BLOCK = 4 << 20 };
@@ -35,6 +36,7 @@ static void check_fails(const char *op, StrBuf *file, Code code, const char *wor
   strbuf_free(file);
   op_registry_clear(op_registry_global());
   CHECK(mem_set_allocator(&kLimited));
+  CHECK_OK(op_registry_add_table(op_registry_global(), kOpTable, kOpTableSize, &status), &status);
   if (CHECK(op_run_begin(&run, op, &status))) {
     Tensor *contents = op_run_input(&run, DT_STRING, 0, NULL);
     if (CHECK(contents && tstring_set(tensor_strings(contents), bytes, length, &status)))
