@@ -8,7 +8,6 @@
 #include "op/op_registry.h"
 #include "ops/image/image_floats.h"
 #include "ops/support/element_types.h"
-#include "ops/support/half_precision.h"
 
 typedef struct CropState {
   bool nearest;
@@ -240,20 +239,6 @@ static bool read_grads(const Tensor *grads, Crop *crop, int64_t *channels, Statu
   return true;
 }
 
-static void store(const double *from, Tensor *out) {
-  int64_t count = tensor_num_elements(out);
-  if (out->dtype == DT_DOUBLE) {
-    memcpy(out->data, from, (size_t)count * sizeof *from);
-  } else if (out->dtype == DT_FLOAT) {
-    for (int64_t i = 0; i < count; i++) tensor_f32(out)[i] = (float)from[i];
-  } else {
-    for (int64_t i = 0; i < count; i++) {
-      float value = (float)from[i];
-      half_precision_narrow(out->dtype, &value, (uint16_t *)out->data + i, 1);
-    }
-  }
-}
-
 static bool crop_and_resize_grad_image(KernelContext *context, Status *status) {
   const Tensor *grads = context->inputs[0], *size = context->inputs[3];
   char text[SHAPE_TEXT_CAPACITY];
@@ -283,7 +268,7 @@ static bool crop_and_resize_grad_image(KernelContext *context, Status *status) {
   crop.dimages = sums->data;
   parallel_work(context->parallel, channels, 10 * (double)crop.boxes * (double)(crop.crop[0] * crop.crop[1]),
                 spread_channels, &crop);
-  store(crop.dimages, out);
+  image_store(crop.dimages, out);
   buffer_unref(sums);
   return true;
 }
