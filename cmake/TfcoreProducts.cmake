@@ -57,7 +57,6 @@ elseif(c_api IN_LIST TFCORE_MODULES)
       --js-library=${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js)
   endif()
   add_executable(tfcore ${objects})
-  target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
   # The names of functions tell tools/split-wasm.mjs what belongs to the side ops; it removes them. Equal functions are
   # merged after the split, within each module.
