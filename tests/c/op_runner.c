@@ -34,11 +34,16 @@ void tensor_put(Tensor *tensor, int64_t i, double value) {
     case DT_DOUBLE: tensor_f64(tensor)[i] = value; break;
     case DT_HALF: ((uint16_t *)tensor->data)[i] = float_to_half((float)value); break;
     case DT_BFLOAT16: ((uint16_t *)tensor->data)[i] = float_to_bfloat16((float)value); break;
+    case DT_QINT32:
     case DT_INT32: tensor_i32(tensor)[i] = (int32_t)value; break;
     case DT_INT64: tensor_i64(tensor)[i] = (int64_t)value; break;
+    case DT_QUINT8:
     case DT_UINT8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
+    case DT_QINT8:
     case DT_INT8: ((int8_t *)tensor->data)[i] = (int8_t)value; break;
+    case DT_QUINT16:
     case DT_UINT16: ((uint16_t *)tensor->data)[i] = (uint16_t)value; break;
+    case DT_QINT16:
     case DT_INT16: ((int16_t *)tensor->data)[i] = (int16_t)value; break;
     case DT_UINT32: ((uint32_t *)tensor->data)[i] = (uint32_t)value; break;
     case DT_UINT64: ((uint64_t *)tensor->data)[i] = (uint64_t)value; break;

@@ -6,8 +6,8 @@ static bool clamp(KernelContext *context, int range, bool bounded, float bound, 
   const Tensor *x = context->inputs[0];
   float min, max;
   Tensor *y;
-  TRY(quant_scalar(context, range, "min_features", &min, status));
-  TRY(quant_scalar(context, range + 1, "max_features", &max, status));
+  TRY(quant_scalar(context, range, "min_input", &min, status));
+  TRY(quant_scalar(context, range + 1, "max_input", &max, status));
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
   QuantType type = quant_type(x->dtype);
   int64_t lowest = quant_from_float(&type, 0, min, max);
