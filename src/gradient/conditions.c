@@ -128,10 +128,11 @@ static bool find_own(ConditionFinder *f, const Node *node) {
   for (int i = 0; !always && i < num_sources(node); i++) {
     const Edge *edge = source_edge(node, i);
     const Conditions *next;
-    if (!edge) continue;
+    /* A Merge waits for its control inputs, but runs also if they do not. */
+    if (!edge || (any_of && edge_is_control(edge))) continue;
     TRY(of_edge(f, edge, node_is_exit(node), &next));
     if (!all) all = next;
-    else if (any_of && !edge_is_control(edge)) TRY(conditions_common(f, all, next, &all));
+    else if (any_of) TRY(conditions_common(f, all, next, &all));
     else TRY(conditions_united(f, all, next, &all));
   }
   if (!all) all = &kNone;

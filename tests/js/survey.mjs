@@ -30,6 +30,9 @@ export function tensorOf(tf, { dtype, shape, values }) {
 
 const numbersOf = (tensor) => [...tensor.data].map(Number);
 
+/** Gradients that are zero are numbers of this size at most, by rounding. */
+const ROUNDING = 1e-6;
+
 /** What is wrong with a result; undefined if it is the recorded one within 1e-4 of its largest value. */
 export function difference(tensor, { dtype, shape, values }) {
   if (tensor.dtype !== dtype || String(tensor.shape) !== String(shape))
@@ -41,9 +44,12 @@ export function difference(tensor, { dtype, shape, values }) {
   }
   const [found, wanted] = [numbersOf(tensor), values.map(Number)];
   const size = wanted.reduce((most, x) => (Number.isFinite(x) ? Math.max(most, Math.abs(x)) : most), 0);
+  const isFloat = /float|complex/.test(dtype) ? 1 : 0;
   const limit = dtype.includes('16') ? 1e-2 : 1e-4;
   const at = wanted.findIndex((x, i) =>
-    Number.isFinite(x) ? !(Math.abs(found[i] - x) <= limit * size) : !Object.is(found[i], x),
+    Number.isFinite(x)
+      ? !(Math.abs(found[i] - x) <= Math.max(limit * size, isFloat * ROUNDING))
+      : !Object.is(found[i], x),
   );
   return at < 0 ? undefined : `value ${at} is ${found[at]} in place of ${wanted[at]}`;
 }

@@ -233,7 +233,10 @@ def record(make, folder):
         outputs = call(*tensors)
         losses = [tf.reduce_sum(y ** 2) for y in outputs if y.dtype.is_floating]
         loss = tf.add_n(losses) if losses else None
-    slopes = tape.gradient(loss, differentiable) if losses and differentiable else []
+    try:
+        slopes = tape.gradient(loss, differentiable) if losses and differentiable else []
+    except LookupError:  # of ops that have no gradient
+        slopes = [None] * len(differentiable)
     specs = [tf.TensorSpec([None, *x.shape[1:]], x.dtype, f'x{i}') for i, x in enumerate(tensors)]
     function = tf.function(call, input_signature=specs).get_concrete_function()
     names = {}

@@ -118,6 +118,17 @@ static const char kLibrary[] =
     "  y = Mul[T=double](after:z:0, m:output:0)\n"
     "  return y = y:z:0\n"
     "}\n"
+    /* What waits for both branches runs behind a Merge, as where a lowered If has effects. */
+    "Executed(x:double, z:double) -> (y:double) {\n"
+    "  p = Less[T=double](x, z)\n"
+    "  sx = Switch[T=double](x, p:z:0)\n"
+    "  yes = Square[T=double](sx:output_true:0)\n"
+    "  no = Sin[T=double](sx:output_false:0)\n"
+    "  m = Merge[T=double, N=2](no:y:0, yes:y:0)\n"
+    "  executed = Merge[T=double, N=2](sx:output_false:0, sx:output_true:0) @ no, yes\n"
+    "  y = Mul[T=double](m:output:0, z) @ executed\n"
+    "  return y = y:z:0\n"
+    "}\n"
     "Three(x:double, z:double) -> (y:double) {\n"
     "  k = Cast[SrcT=double, DstT=int32](z)\n"
     "  s = _SwitchN[num_outs=3, T=double](x, k:y:0)\n"
@@ -182,6 +193,8 @@ static const Case kCases[] = {
     {"LoopOfBranch", 0.75, 2},
     {"Triggered", 0.5, 2},
     {"Triggered", 2, 0.5},
+    {"Executed", 0.5, 2},
+    {"Executed", 2, 0.5},
     {"Three", 0.75, 0.5},
     {"Three", 0.75, 1.5},
     {"Three", 0.75, 2.5},
