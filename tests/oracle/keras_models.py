@@ -120,7 +120,8 @@ def volumes():
 
 def resized():
     """Every interpolation, larger and smaller, and what keeps proportions."""
-    x = L.Input((5, 8, 2), name='image')
+    image = L.Input((5, 8, 2), name='image')
+    x = L.Conv2D(2, 1, name='mixed')(image)
     y = [L.Resizing(7, 4, interpolation=how)(x) for how in ('nearest', 'bilinear', 'bicubic', 'lanczos3', 'lanczos5')]
     y.append(L.Resizing(4, 4, crop_to_aspect_ratio=True)(x))
     if IS_2:
@@ -131,7 +132,7 @@ def resized():
         y.append(L.Resizing(6, 6, pad_to_aspect_ratio=True, fill_value=.5)(x))
         y += [L.Resizing(5, 8)(x), L.RandomCrop(4, 3)(x), L.RandAugment()(x), L.RandomElasticTransform()(x)]
         y.append(L.UpSampling2D(2, interpolation='lanczos3')(x))
-    return keras.Model(x, y), [values(1, 5, 8, 2)]
+    return keras.Model(image, y), [values(1, 5, 8, 2)]
 
 
 def input_names(model):

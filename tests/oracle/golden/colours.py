@@ -3,6 +3,7 @@ import numpy as np
 import tensorflow as tf
 
 from data import FLOATS, numbers
+from windows import OF_FLOATS
 from writer import SUMMED, TO_LARGEST, dtypes
 
 FLOAT = np.dtype(np.float32)
@@ -95,7 +96,7 @@ def _transforms(golden, x):
             _gradient(golden, 'ImageProjectiveTransformV3', [x((2, 3, 4, 2)), maps[1:], np.int32([2, 5]), np.float32(0.5)], attrs)
     for dtype in FLOATS + [np.dtype(t) for t in (np.uint8, np.int32, np.int64)]:
         image = numbers(golden.random, (1, 3, 4, 1), dtype, 0, 40)
-        golden.op('ImageProjectiveTransformV2', [image, maps[:1], np.int32([3, 4])], {'interpolation': 'BILINEAR'}, tolerance=TO_LARGEST)
+        golden.op('ImageProjectiveTransformV2', [image, maps[:1], np.int32([3, 4])], {'interpolation': 'BILINEAR'}, tolerance=OF_FLOATS)
         golden.op('ImageProjectiveTransformV3', [image, maps[:1], np.int32([3, 4]), np.float32(2)], {'interpolation': 'NEAREST'}, tolerance=TO_LARGEST)
     image, size, value = ones((1, 2, 2, 1)), np.int32([2, 2]), np.float32(0)
     for wrong in [[image[0], maps[:1], size, value], [image, maps[0], size, value], [image, maps[:1, :7], size, value], [image, maps, size, value], [image, maps[:1], np.int32([2]), value],
