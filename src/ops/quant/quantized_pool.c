@@ -106,10 +106,10 @@ static bool pool_shape(InferenceContext *c, Status *status) {
   return quant_scalar_shapes(c, 1, 3, status);
 }
 
-#define POOL                                                                                              \
-  .inputs = {"input: T", "min_input: float", "max_input: float"},                                         \
-  .outputs = {"output: T", "min_output: float", "max_output: float"},                                     \
-  .attrs = {"T: quantizedtype", "ksize: list(int)", "strides: list(int)", "padding: {'SAME', 'VALID'}"},  \
+#define POOL                                                                                             \
+  .inputs = {"input: T", "min_input: float", "max_input: float"},                                        \
+  .outputs = {"output: T", "min_output: float", "max_output: float"},                                    \
+  .attrs = {"T: quantizedtype", "ksize: list(int)", "strides: list(int)", "padding: {'SAME', 'VALID'}"}, \
   .shape = pool_shape, .state_size = sizeof(PoolState), .construct = pool_construct
 
 const OpRegistration kOpQuantizedMaxPool = {

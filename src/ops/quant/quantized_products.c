@@ -130,8 +130,7 @@ static bool read_steps(const NodeDef *node, const char *name, const char *elsewh
                        Status *status) {
   const AttrListValue *list;
   TRY(node_attr_list(node, name, ATTR_INT, &list, status));
-  if (!list || list->n_i != 4)
-    return status_invalid(status, "%s must have 4 elements", name);
+  if (!list || list->n_i != 4) return status_invalid(status, "%s must have 4 elements", name);
   if (list->i[0] != 1 || list->i[3] != 1) return status_invalid(status, "%s", elsewhere);
   steps[0] = list->i[1];
   steps[1] = list->i[2];
@@ -147,17 +146,17 @@ static bool conv_construct(const KernelConstruction *construction, void *memory,
                  "Current implementation does not yet support strides in the batch and depth dimensions.",
                  attrs->strides, status));
   if (attrs->strides[0] != attrs->strides[1]) {
-    return status_invalid(
-        status,
-        "Current implementation only supports equal length strides in the row and column dimensions.");
+    return status_invalid(status,
+                          "Current implementation only supports equal length strides in the row and column "
+                          "dimensions.");
   }
   TRY(read_steps(node, "dilations",
                  "Current implementation only supports dilated rate as 1 in the row and column dimensions.",
                  dilations, status));
   return (dilations[0] == 1 && dilations[1] == 1) ||
-         status_invalid(
-             status,
-             "Current implementation only supports dilated rate as 1 in the row and column dimensions.");
+         status_invalid(status,
+                        "Current implementation only supports dilated rate as 1 in the row and column "
+                        "dimensions.");
 }
 
 static bool conv_range(const KernelContext *context, int input, const char *name, float *value,
@@ -216,8 +215,7 @@ const OpRegistration kOpQuantizedConv2D = {
                "min_filter: float", "max_filter: float"},
     .outputs = {"output: out_type", "min_output: float", "max_output: float"},
     .attrs = {"Tinput: quantizedtype", "Tfilter: quantizedtype", "out_type: quantizedtype = DT_QINT32",
-              "strides: list(int)", "padding: {'SAME', 'VALID'}",
-              "dilations: list(int) = [1, 1, 1, 1]"},
+              "strides: list(int)", "padding: {'SAME', 'VALID'}", "dilations: list(int) = [1, 1, 1, 1]"},
     .shape = conv_shape,
     .state_size = sizeof(WindowAttrs),
     .construct = conv_construct,
