@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
-/** Each library of setUp().sources: its name, and its files with the licence. zlib's is the first comment of zlib.h. */
+/** Each library of setUp().sources: its name, and its files with the licence. zlib's is the first comment of its header. */
 const NOTICES = {
   protobufC: { name: 'protobuf-c', files: ['LICENSE'] },
   libjpegTurbo: { name: 'libjpeg-turbo', files: ['README.ijg', 'LICENSE.md'] },

@@ -3,7 +3,7 @@
 #define TFCORE_OPS_CODECS_JPEG_CALL_H_
 
 #include <setjmp.h>
-#include <stdio.h> /* jpeglib.h needs FILE and size_t */
+#include <stdio.h> /* libjpeg's header needs FILE and size_t */
 
 #include <jpeglib.h>
 

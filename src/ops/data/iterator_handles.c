@@ -250,9 +250,13 @@ static bool from_string(KernelContext *context, Status *status) {
   .inputs = {"string_handle: string"}, .outputs = {"resource_handle: resource"}, \
   .attrs = {"output_types: list(type) >= 0 = []", "output_shapes: list(shape) >= 0 = []"}, ITERATOR_STATE
 
-const OpRegistration kOpIteratorFromStringHandle = {.name = "IteratorFromStringHandle",
-                                                    FROM_STRING,
-                                                    .kernels = {{DT_INVALID, from_string, &kHandle}}};
-const OpRegistration kOpIteratorFromStringHandleV2 = {.name = "IteratorFromStringHandleV2",
-                                                      FROM_STRING,
-                                                      .kernels = {{DT_INVALID, from_string, &kHandle}}};
+const OpRegistration kOpIteratorFromStringHandle = {
+    .name = "IteratorFromStringHandle",
+    FROM_STRING,
+    .kernels = {{DT_INVALID, from_string, &kHandle}},
+};
+const OpRegistration kOpIteratorFromStringHandleV2 = {
+    .name = "IteratorFromStringHandleV2",
+    FROM_STRING,
+    .kernels = {{DT_INVALID, from_string, &kHandle}},
+};

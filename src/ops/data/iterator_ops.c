@@ -68,12 +68,16 @@ static bool get_next(KernelContext *context, Status *status) {
   .attrs = {"output_types: list(type) >= 1", "output_shapes: list(shape) >= 1"}, .is_stateful = true, \
   .shape = get_next_shape, .gradient = NO_GRADIENT
 
-const OpRegistration kOpIteratorGetNext = {.name = "IteratorGetNext",
-                                           GET_NEXT,
-                                           .kernels = {{DT_INVALID, get_next}}};
-const OpRegistration kOpIteratorGetNextSync = {.name = "IteratorGetNextSync",
-                                               GET_NEXT,
-                                               .kernels = {{DT_INVALID, get_next}}};
+const OpRegistration kOpIteratorGetNext = {
+    .name = "IteratorGetNext",
+    GET_NEXT,
+    .kernels = {{DT_INVALID, get_next}},
+};
+const OpRegistration kOpIteratorGetNextSync = {
+    .name = "IteratorGetNextSync",
+    GET_NEXT,
+    .kernels = {{DT_INVALID, get_next}},
+};
 
 /* --- IteratorGetNextAsOptional --- */
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "blas/conv3d.h"
+#include "blas/volume_conv.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/nn/volume_window.h"

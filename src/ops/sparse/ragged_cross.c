@@ -3,7 +3,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/sparse/crosses.h"
-#include "ops/sparse/row_splits.h"
+#include "ops/sparse/ragged_splits.h"
 
 /* The inputs: ragged values and splits, sparse indices, values and sizes, and dense matrices. `order` has a
  * letter R, S or D for each column. */

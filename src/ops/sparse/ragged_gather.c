@@ -4,7 +4,7 @@
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/sparse/numbered_text.h"
-#include "ops/sparse/row_splits.h"
+#include "ops/sparse/ragged_splits.h"
 
 /* Input `levels` are the values, the one after it are the indices. */
 typedef struct Gathering {

@@ -3,7 +3,7 @@
 
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
-#include "ops/sparse/row_splits.h"
+#include "ops/sparse/ragged_splits.h"
 
 /* The number of elements from `start` up to `limit`, refused above `most`; and these elements. */
 typedef struct RangeLoops {

@@ -4,7 +4,7 @@
 #include "op/op_registry.h"
 #include "ops/sparse/numbered_text.h"
 #include "ops/sparse/ragged_variant.h"
-#include "ops/sparse/row_splits.h"
+#include "ops/sparse/ragged_splits.h"
 #include "ops/support/array_box.h"
 
 typedef struct ToVariantState {

@@ -1,4 +1,4 @@
-#include "blas/conv3d.h"
+#include "blas/volume_conv.h"
 
 #include <string.h>
 
@@ -72,6 +72,6 @@ static void exchange(int element, int64_t outer, int64_t inner, int64_t channels
   (void)transpose(element, 3, dims, perm, from, to, parallel); /* three axes are always allowed */
 }
 
-#define TEMPLATE "blas/conv3d_stack.inc"
+#define TEMPLATE "blas/volume_conv_stack.inc"
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"

@@ -1,6 +1,6 @@
 /* Row splits: the positions at which the rows of a ragged tensor begin, and the end. int32 or int64. */
-#ifndef TFCORE_OPS_SPARSE_ROW_SPLITS_H_
-#define TFCORE_OPS_SPARSE_ROW_SPLITS_H_
+#ifndef TFCORE_OPS_SPARSE_RAGGED_SPLITS_H_
+#define TFCORE_OPS_SPARSE_RAGGED_SPLITS_H_
 
 #include "op/kernel.h"
 

@@ -12,8 +12,8 @@
  * rows * columns * out_channels products, so the copy costs little. Stacks are made for a few planes at a
  * time. The gradient of the input adds stacks up instead. Results do not depend on the number of threads.
  */
-#ifndef TFCORE_BLAS_CONV3D_H_
-#define TFCORE_BLAS_CONV3D_H_
+#ifndef TFCORE_BLAS_VOLUME_CONV_H_
+#define TFCORE_BLAS_VOLUME_CONV_H_
 
 #include "blas/conv.h"
 

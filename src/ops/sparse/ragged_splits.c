@@ -1,4 +1,4 @@
-#include "ops/sparse/row_splits.h"
+#include "ops/sparse/ragged_splits.h"
 
 bool check_row_splits(const Tensor *splits, int64_t num_values, Status *status) {
   int64_t count = tensor_num_elements(splits);
