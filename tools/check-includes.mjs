@@ -37,7 +37,7 @@ export const WINGS = { ops: 'support' };
 
 /** Headers from outside of src/, and the folders that may name them. */
 const OUTSIDE = [
-  { header: /^tensorflow\/core\/(framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
+  { header: /^tensorflow\/core\/(example|framework|protobuf)\/\w+\.pb-c\.h$/, folders: ['proto'] },
   { header: /^protobuf-c\//, folders: ['proto'] },
   { header: /^(tensorflow\/c(\/eager)?|tfcore)\/\w+\.h$/, folders: ['c_api', 'wasm', 'native'] },
   { header: /^op_table\.inc$/, folders: ['ops'] },

@@ -1,7 +1,7 @@
 /* EnsureShape: passes the input on if it has the declared shape. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 typedef struct EnsureState {
   const TensorShapeProto *shape; /* of the node; unknown sizes are -1 */

@@ -1,7 +1,7 @@
 #include "ops/parsing/example_parser.h"
 
 #include "ops/parsing/feature.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 /* --- messages --- */
 

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "op/node_def.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 enum { ATTR_NAME_CAPACITY = 64 };
 

@@ -5,7 +5,7 @@
 #include "ops/parsing/example_parser.h"
 #include "ops/parsing/feature_outputs.h"
 #include "ops/parsing/parse_shapes.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 static const FeatureAttrs kV1 = {"", "Nsparse", "Ndense", "Tdense", false, true, false},
                           kV2 = {"", "num_sparse", NULL, "Tdense", true, true, false},

@@ -6,7 +6,7 @@
 #include "ops/parsing/list_outputs.h"
 #include "ops/parsing/parse_shapes.h"
 #include "ops/parsing/sequence_parser.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 typedef struct SequenceSpecs {
   FeatureSpecs context, lists;

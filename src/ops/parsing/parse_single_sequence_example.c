@@ -9,7 +9,7 @@
 #include "ops/parsing/feature_table.h"
 #include "ops/parsing/parse_shapes.h"
 #include "ops/support/elements.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 #include "proto/example_protos.h"
 
 typedef struct SingleSpecs {

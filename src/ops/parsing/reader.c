@@ -4,14 +4,11 @@
 
 #include "base/alloc.h"
 #include "base/file_store.h"
-#include "proto/proto.h"
-#include "tensorflow/core/framework/reader_base.pb-c.h"
+#include "proto/example_protos.h"
 
 const char kReader[] = "ReaderInterface";
 
 enum { MOST_FILE_BYTES = INT32_MAX };
-
-typedef Tensorflow__ReaderBaseState ReaderBaseState;
 
 /* --- life --- */
 
@@ -144,8 +141,7 @@ static bool take_state(Reader *reader, const ReaderBaseState *state, Status *sta
 static bool parse_state(Reader *reader, Str bytes, Arena *arena, Status *status) {
   void *message;
   StrBuf text = {0};
-  if (proto_parse(&tensorflow__reader_base_state__descriptor, bytes.data, bytes.length, arena, &message,
-                  status))
+  if (proto_parse(kReaderBaseState, bytes.data, bytes.length, arena, &message, status))
     return take_state(reader, message, status);
   strbuf_append_c_escaped(&text, bytes.data, bytes.length);
   status_reword(status, CODE_INVALID_ARGUMENT, "Could not parse state for %s '%s': %s", reader->kind->op,

@@ -1,6 +1,6 @@
 /* Readers: resources that make records of pieces of work, which are the names of files in a queue (for
- * IdentityReader: any strings). The kinds of readers differ in how they make records (ops/parsing/
- * reader_kinds.c).
+ * IdentityReader: any strings). The kinds of readers differ in how they make records:
+ * ops/parsing/reader_kinds.c.
  *
  * A record has a key, such as "file:7", and a value. When a piece of work has no further record, the reader
  * takes the next one from the queue of the op that reads, and waits while that is empty.

@@ -2,7 +2,7 @@
 
 #include "ops/parsing/feature.h"
 #include "ops/parsing/wire.h"
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 /* --- keys --- */
 

@@ -52,8 +52,8 @@ static bool begin_readers(Readers *r, const char *op, const Attr *attrs, int num
   NodeOutput reader = out(add_node(graph, op, "reader", NULL, 0, attrs, num_attrs));
   NodeOutput name = text_constant(graph, "name", "lines.txt");
   r->enqueue = add_enqueue(graph, v2 ? "QueueEnqueueV2" : "QueueEnqueue", queue, name);
-  r->key = out(add_node(graph, v2 ? "ReaderReadV2" : "ReaderRead", "read", (NodeOutput[]){reader, queue}, 2,
-                        NULL, 0));
+  r->key = out(
+      add_node(graph, v2 ? "ReaderReadV2" : "ReaderRead", "read", (NodeOutput[]){reader, queue}, 2, NULL, 0));
   r->reset = add_node(graph, v2 ? "ReaderResetV2" : "ReaderReset", "reset", &reader, 1, NULL, 0);
   return true;
 }

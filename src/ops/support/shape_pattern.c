@@ -1,4 +1,4 @@
-#include "ops/support/partial_shape.h"
+#include "ops/support/shape_pattern.h"
 
 #include <stdio.h>
 

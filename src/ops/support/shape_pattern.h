@@ -1,6 +1,6 @@
 /* Shapes with unknown sizes, as attrs have them. */
-#ifndef TFCORE_OPS_SUPPORT_PARTIAL_SHAPE_H_
-#define TFCORE_OPS_SUPPORT_PARTIAL_SHAPE_H_
+#ifndef TFCORE_OPS_SUPPORT_SHAPE_PATTERN_H_
+#define TFCORE_OPS_SUPPORT_SHAPE_PATTERN_H_
 
 #include "tensor/shape.h"
 
