@@ -8,8 +8,6 @@
 #define TEMPLATE "ops/linalg/cholesky_steps.inc"
 #include "ops/linalg/each_field.inc"
 
-static double cube(int64_t n) { return (double)n * (double)n * (double)n; }
-
 static bool cholesky_kernel(KernelContext *context, Status *status) {
   static const MatrixFunction kCholesky = {cholesky_step_f64, cholesky_step_c128};
   MatrixBatch batch;
@@ -17,7 +15,7 @@ static bool cholesky_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_square(&batch, status));
   int64_t n = batch.in[0].rows;
   TRY(matrix_batch_output(context, &batch, 0, 2, n, n, status));
-  return matrix_batch_run(context, &batch, &kCholesky, NULL, cube(n) / 3,
+  return matrix_batch_run(context, &batch, &kCholesky, NULL, matrix_cube(n) / 3,
                           "Cholesky decomposition was not successful. The input might not be valid.", status);
 }
 
@@ -53,7 +51,7 @@ static bool cholesky_grad_kernel(KernelContext *context, Status *status) {
     return status_invalid(status, "Inputs (L and grad) must have the same shape.");
   if (n != batch.in[0].columns) return status_invalid(status, "Input matrix must be square.");
   TRY(matrix_batch_output(context, &batch, 0, 2, n, n, status));
-  return matrix_batch_run(context, &batch, &kCholeskyGrad, NULL, 3 * cube(n), "", status);
+  return matrix_batch_run(context, &batch, &kCholeskyGrad, NULL, 3 * matrix_cube(n), "", status);
 }
 
 #define CHOLESKY .inputs = {"input: T"}, .outputs = {"output: T"}, .shape = shape_square_unchanged

@@ -20,8 +20,6 @@ static bool eig_construct(const KernelConstruction *construction, void *memory, 
   return node_attr_bool(construction->node, "compute_v", &((EigState *)memory)->vectors, status);
 }
 
-static double cube(int64_t n) { return (double)n * (double)n * (double)n; }
-
 /* Allocates values and, if asked for, vectors. */
 static bool eigen_outputs(KernelContext *context, MatrixBatch *batch, bool vectors, Status *status) {
   int64_t n = batch->in[0].rows;
@@ -41,7 +39,8 @@ static bool self_adjoint_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_square(&batch, status));
   TRY(eigen_outputs(context, &batch, state->vectors, status));
   batch.out_is_real[0] = true;
-  return matrix_batch_run(context, &batch, &kEigen, state, 10 * cube(batch.in[0].rows), kFailed, status);
+  return matrix_batch_run(context, &batch, &kEigen, state, 10 * matrix_cube(batch.in[0].rows), kFailed,
+                          status);
 }
 
 /* The eigenvalues in the first row, and below them the eigenvectors as columns. */
@@ -62,7 +61,7 @@ static bool joined_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_square(&batch, status));
   int64_t n = batch.in[0].rows;
   TRY(matrix_batch_output(context, &batch, 0, 2, n + 1, n, status));
-  return matrix_batch_run(context, &batch, &kJoined, NULL, 10 * cube(n), kFailed, status);
+  return matrix_batch_run(context, &batch, &kJoined, NULL, 10 * matrix_cube(n), kFailed, status);
 }
 
 static bool eig_kernel(KernelContext *context, Status *status) {
@@ -75,7 +74,7 @@ static bool eig_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_begin(context, 1, &batch, status));
   TRY(matrix_batch_square(&batch, status));
   TRY(eigen_outputs(context, &batch, state->vectors, status));
-  return matrix_batch_run(context, &batch, &kEig, state, 25 * cube(batch.in[0].rows),
+  return matrix_batch_run(context, &batch, &kEig, state, 25 * matrix_cube(batch.in[0].rows),
                           "Eigen decomposition was not successful. The input might not be valid.", status);
 }
 

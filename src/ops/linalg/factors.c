@@ -6,7 +6,5 @@
 /* Columns that are factored before the rest of the matrix is updated. */
 enum { PANEL = 48 };
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 #define TEMPLATE "ops/linalg/factors.inc"
 #include "ops/linalg/each_field.inc"

@@ -3,6 +3,11 @@
 #ifndef TFCORE_OPS_LINALG_GRADIENT_TEXT_H_
 #define TFCORE_OPS_LINALG_GRADIENT_TEXT_H_
 
+#include <stdbool.h>
+
+/* The value of a bool attr. */
+static inline const char *gradient_truth(bool value) { return value ? "true" : "false"; }
+
 /* name:output:0: identity matrices like the square matrices of a value. */
 #define GRADIENT_EYE(name, like)                     \
   "  " name "_diagonal = MatrixDiagPart[T=$T](" like \

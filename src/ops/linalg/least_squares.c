@@ -137,7 +137,7 @@ static bool least_gradient(const GradientRequest *request, StrBuf *text, Status 
                 "  both = Add[T=$T](dap:output:0, daq:output:0)\n"
                 "  da = Sub[T=$T](both:z:0, dby:output:0)\n"
                 "  return da = da:z:0, db = db:z:0, dl2 = no_l2:y:0\n}\n",
-                fast ? "true" : "false", fast ? "l2" : "no_l2:y:0");
+                gradient_truth(fast), fast ? "l2" : "no_l2:y:0");
   return strbuf_ok(text, status);
 }
 

@@ -5,6 +5,7 @@
 #include "ops/support/complex_math.h"
 #include "ops/linalg/factors.h"
 #include "ops/linalg/field.h"
+#include "ops/linalg/gradient_text.h"
 #include "ops/linalg/matrix_batch.h"
 #include "ops/linalg/matrix_shapes.h"
 
@@ -15,8 +16,6 @@ typedef struct AdjointState {
 #define TEMPLATE "ops/linalg/lu_steps.inc"
 #include "ops/linalg/each_field.inc"
 
-static double cube(int64_t n) { return (double)n * (double)n * (double)n; }
-
 static bool lu_kernel(KernelContext *context, Status *status) {
   static const MatrixFunction kLu = {lu_step_f64, lu_step_c128};
   MatrixBatch batch;
@@ -26,7 +25,7 @@ static bool lu_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_output(context, &batch, 0, 2, n, n, status));
   TRY(matrix_batch_output(context, &batch, 1, 1, n, 1, status));
   batch.out_is_real[1] = true;
-  return matrix_batch_run(context, &batch, &kLu, NULL, cube(n), "Input is not invertible.", status);
+  return matrix_batch_run(context, &batch, &kLu, NULL, matrix_cube(n), "Input is not invertible.", status);
 }
 
 static bool determinant_kernel(KernelContext *context, Status *status) {
@@ -35,7 +34,7 @@ static bool determinant_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_begin(context, 1, &batch, status));
   TRY(matrix_batch_square(&batch, status));
   TRY(matrix_batch_output(context, &batch, 0, 0, 1, 1, status));
-  return matrix_batch_run(context, &batch, &kDeterminant, NULL, cube(batch.in[0].rows), "", status);
+  return matrix_batch_run(context, &batch, &kDeterminant, NULL, matrix_cube(batch.in[0].rows), "", status);
 }
 
 static bool log_determinant_kernel(KernelContext *context, Status *status) {
@@ -46,7 +45,7 @@ static bool log_determinant_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_output(context, &batch, 0, 0, 1, 1, status));
   TRY(matrix_batch_output(context, &batch, 1, 0, 1, 1, status));
   batch.out_is_real[1] = true;
-  return matrix_batch_run(context, &batch, &kLogDeterminant, NULL, cube(batch.in[0].rows), "", status);
+  return matrix_batch_run(context, &batch, &kLogDeterminant, NULL, matrix_cube(batch.in[0].rows), "", status);
 }
 
 static bool adjoint_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -60,8 +59,8 @@ static bool inverse_kernel(KernelContext *context, Status *status) {
   TRY(matrix_batch_square(&batch, status));
   int64_t n = batch.in[0].rows;
   TRY(matrix_batch_output(context, &batch, 0, 2, n, n, status));
-  return matrix_batch_run(context, &batch, &kInverse, context->state, 2 * cube(n), "Input is not invertible.",
-                          status);
+  return matrix_batch_run(context, &batch, &kInverse, context->state, 2 * matrix_cube(n),
+                          "Input is not invertible.", status);
 }
 
 static bool solve_kernel(KernelContext *context, Status *status) {
@@ -72,8 +71,8 @@ static bool solve_kernel(KernelContext *context, Status *status) {
   int64_t n = batch.in[0].rows, k = batch.in[1].columns;
   TRY(matrix_batch_output(context, &batch, 0, 2, n, k, status));
   return matrix_batch_run(context, &batch, &kSolve, context->state,
-                          cube(n) + (double)n * (double)n * (double)k, "Input matrix is not invertible.",
-                          status);
+                          matrix_cube(n) + (double)n * (double)n * (double)k,
+                          "Input matrix is not invertible.", status);
 }
 
 static bool lu_shape(InferenceContext *c, Status *status) {
@@ -165,8 +164,6 @@ const OpRegistration kOpLogMatrixDeterminant = {
 
 /* --- inverses and solutions --- */
 
-static const char *truth(bool value) { return value ? "true" : "false"; }
-
 /* dx = -y^H dy y^H, or for y = x^-H dx = -y dy^H y. */
 static bool inverse_gradient(const GradientRequest *request, StrBuf *text, Status *status) {
   bool adjoint;
@@ -178,7 +175,8 @@ static bool inverse_gradient(const GradientRequest *request, StrBuf *text, Statu
                 "  minus = BatchMatMulV2[T=$T, adj_x=%s](y:output:0, right:output:0)\n"
                 "  dx = Neg[T=$T](minus:output:0)\n"
                 "  return dx = dx:y:0\n}\n",
-                truth(adjoint), truth(adjoint), truth(!adjoint), truth(!adjoint));
+                gradient_truth(adjoint), gradient_truth(adjoint), gradient_truth(!adjoint),
+                gradient_truth(!adjoint));
   return strbuf_ok(text, status);
 }
 
@@ -211,7 +209,7 @@ static bool solve_gradient(const GradientRequest *request, StrBuf *text, Status 
                 "  minus = BatchMatMulV2[T=$T, adj_y=true](%s)\n"
                 "  dmatrix = Neg[T=$T](minus:output:0)\n"
                 "  return dmatrix = dmatrix:y:0, drhs = drhs:output:0\n}\n",
-                truth(adjoint), truth(!adjoint),
+                gradient_truth(adjoint), gradient_truth(!adjoint),
                 adjoint ? "y:output:0, drhs:output:0" : "drhs:output:0, y:output:0");
   return strbuf_ok(text, status);
 }

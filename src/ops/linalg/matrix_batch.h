@@ -73,6 +73,9 @@ MUST_CHECK bool matrix_batch_no_output(KernelContext *context, int i, Status *st
 MUST_CHECK bool matrix_batch_run(KernelContext *context, MatrixBatch *batch, const MatrixFunction *function,
                                  const void *options, double work, const char *message, Status *status);
 
+/* The work of a product of two n x n matrices, for `work`. */
+static inline double matrix_cube(int64_t n) { return (double)n * (double)n * (double)n; }
+
 /* Memory for `count` numbers of `size` bytes, to be freed with mem_free; NULL when out of memory. */
 void *matrix_scratch(int64_t count, int64_t size);
 

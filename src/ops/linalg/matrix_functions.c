@@ -39,8 +39,7 @@ static bool run(KernelContext *context, const MatrixFunction *function, double f
   TRY(matrix_batch_square(&batch, status));
   int64_t n = batch.in[0].rows;
   TRY(matrix_batch_output(context, &batch, 0, 2, n, n, status));
-  double work = factor * (double)n * (double)n * (double)n;
-  return matrix_batch_run(context, &batch, function, NULL, work, "", status);
+  return matrix_batch_run(context, &batch, function, NULL, factor * matrix_cube(n), "", status);
 }
 
 static bool sqrt_kernel(KernelContext *context, Status *status) {

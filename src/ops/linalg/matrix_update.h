@@ -20,6 +20,9 @@ typedef struct MatrixUpdate {
   bool adjoint;
 } MatrixUpdate;
 
+/* The size of the last block. */
+static inline int64_t matrix_smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+
 bool matrix_update_f64(const MatrixUpdate *update, const Parallel *parallel);
 bool matrix_update_c128(const MatrixUpdate *update, const Parallel *parallel);
 

@@ -45,6 +45,18 @@ static bool qr_shape(InferenceContext *c, Status *status) {
   return shape_of_matrices(c, outer, full ? m : k, n, &c->outputs[1], status);
 }
 
+/* middle: `lower`, and on its diagonal the imaginary parts. */
+static const char kTurns[] =
+    GRADIENT_ADJOINT("qgh", "qg:output:0", "eye")
+    "  c = Sub[T=$T](udu:output:0, qgh:output:0)\n"
+    "  diagonal = MatrixDiagPart[T=$T](c:z:0)\n"
+    "  conj = Conj[T=$T](diagonal:diagonal:0)\n"
+    "  difference = Sub[T=$T](conj:output:0, diagonal:diagonal:0)\n"
+    "  half = Const[dtype=$T, value=0.5]()\n"
+    "  imaginary = Mul[T=$T](half:output:0, difference:z:0)\n"
+    "  turns = MatrixDiag[T=$T](imaginary:z:0)\n"
+    "  middle = Add[T=$T](lower:band:0, turns:output:0)\n";
+
 /* With k = min(m, n), A = [X Y] and R = [U V] are split after k columns, X = Q U, and Q and dQ after k
  * columns too. Columns of Q beyond k, which span the rest of the space, act on dQ through their products with
  * it.
@@ -81,19 +93,10 @@ static bool qr_gradient(const GradientRequest *request, StrBuf *text, Status *st
                 "  lower = MatrixBandPart[T=$T](skew:z:0, all:output:0, none:output:0)\n"
                 "  qqg = BatchMatMulV2[T=$T](q1:output:0, qg:output:0)\n"
                 "  outside = Sub[T=$T](g:z:0, qqg:output:0)\n",
-                full ? "true" : "false");
+                gradient_truth(full));
   const char *middle = "lower:band:0";
   if (dtype_is_complex(type)) {
-    strbuf_append(text,
-                  GRADIENT_ADJOINT("qgh", "qg:output:0", "eye")
-                  "  c = Sub[T=$T](udu:output:0, qgh:output:0)\n"
-                  "  diagonal = MatrixDiagPart[T=$T](c:z:0)\n"
-                  "  conj = Conj[T=$T](diagonal:diagonal:0)\n"
-                  "  difference = Sub[T=$T](conj:output:0, diagonal:diagonal:0)\n"
-                  "  half = Const[dtype=$T, value=0.5]()\n"
-                  "  imaginary = Mul[T=$T](half:output:0, difference:z:0)\n"
-                  "  turns = MatrixDiag[T=$T](imaginary:z:0)\n"
-                  "  middle = Add[T=$T](lower:band:0, turns:output:0)\n");
+    strbuf_append(text, kTurns);
     middle = "middle:z:0";
   }
   /* x U^-H is the adjoint of the solution of U s = x^H. */

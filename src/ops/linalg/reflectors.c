@@ -11,7 +11,5 @@
 /* Reflections that are applied to other columns as one product. */
 enum { BLOCK = 32 };
 
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-
 #define TEMPLATE "ops/linalg/reflectors.inc"
 #include "ops/linalg/each_field.inc"

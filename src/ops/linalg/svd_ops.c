@@ -112,6 +112,17 @@ static const char kValuesLines[] =
   "_2:y:0, tiny:output:0)\n"         \
   "  " name " = RealDiv[T=$T](" x ", " name "_sum:z:0)\n"
 
+/* middle: `real`, and the phases that complex vectors turn by. */
+static const char kPhases[] =
+    "  l = MatrixDiagPart[T=$T](pv:output:0)\n"
+    "  lc = Conj[T=$T](l:diagonal:0)\n"
+    "  turn = Sub[T=$T](lc:output:0, l:diagonal:0)\n"
+    "  half = Const[dtype=$T, value=0.5]()\n"
+    "  halved = Mul[T=$T](half:output:0, turn:z:0)\n"
+    "  phase = Mul[T=$T](reciprocal:z:0, halved:z:0)\n"
+    "  phases = MatrixDiag[T=$T](phase:z:0)\n"
+    "  middle = Add[T=$T](real:z:0, phases:output:0)\n";
+
 /* With f_ij = 1 / (s_j^2 - s_i^2) off the diagonal,
  *
  *   da = U [ds + sym(f U^H gU) S + S sym(f V^H gV)] V^H + (I - U U^H) gU S^-1 V^H + U S^-1 gV^H (I - V V^H)
@@ -135,7 +146,7 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
                     GRADIENT_LEFT_COLUMNS("u1", "svd:u:0", "k") GRADIENT_LEFT_COLUMNS("v1", "svd:v:0", "k")
                         GRADIENT_LEFT_COLUMNS("du1", "du", "k") GRADIENT_LEFT_COLUMNS("dv1", "dv", "k")
                             FOLD_REST("u") FOLD_REST("v"),
-                full ? "true" : "false");
+                gradient_truth(full));
   diagonal_lines(type, text);
   strbuf_append(text,
                 "  tiny = Const[dtype=$T, value=1e-20]()\n"
@@ -154,15 +165,7 @@ static bool svd_gradient(const GradientRequest *request, StrBuf *text, Status *s
                 "  both = Add[T=$T](us:output:0, sv:output:0)\n"
                 "  real = Add[T=$T](dsm:output:0, both:z:0)\n");
   if (dtype_is_complex(type)) {
-    strbuf_append(text,
-                  "  l = MatrixDiagPart[T=$T](pv:output:0)\n"
-                  "  lc = Conj[T=$T](l:diagonal:0)\n"
-                  "  turn = Sub[T=$T](lc:output:0, l:diagonal:0)\n"
-                  "  half = Const[dtype=$T, value=0.5]()\n"
-                  "  halved = Mul[T=$T](half:output:0, turn:z:0)\n"
-                  "  phase = Mul[T=$T](reciprocal:z:0, halved:z:0)\n"
-                  "  phases = MatrixDiag[T=$T](phase:z:0)\n"
-                  "  middle = Add[T=$T](real:z:0, phases:output:0)\n");
+    strbuf_append(text, kPhases);
   }
   strbuf_printf(text,
                 "  inner = BatchMatMulV2[T=$T](u1:output:0, %s:z:0)\n"

@@ -3,6 +3,7 @@
 #include "op/op_registry.h"
 #include "ops/linalg/factors.h"
 #include "ops/linalg/field.h"
+#include "ops/linalg/gradient_text.h"
 #include "ops/linalg/matrix_batch.h"
 #include "ops/linalg/matrix_shapes.h"
 
@@ -79,8 +80,6 @@ static bool banded_shape(InferenceContext *c, Status *status) {
 
 /* --- gradients --- */
 
-static const char *truth(bool value) { return value ? "true" : "false"; }
-
 /* Sums over the outer dimensions along which an input was broadcast. */
 #define OUTER_SUM(name, gradient, axes)                     \
   "  total_" name " = Sum[T=$T](" gradient ":0, axes:" axes \
@@ -109,7 +108,8 @@ static void solve_lines(const char *op, bool lower, bool adjoint, StrBuf *text) 
                 "  g_rhs = %s[T=$T, lower=%s, adjoint=%s](matrix, dy)\n"
                 "  product = BatchMatMulV2[T=$T, adj_y=true](%s)\n"
                 "  minus = Neg[T=$T](product:output:0)\n",
-                op, op, truth(lower), truth(adjoint), op, truth(lower), truth(!adjoint),
+                op, op, gradient_truth(lower), gradient_truth(adjoint), op, gradient_truth(lower),
+                gradient_truth(!adjoint),
                 adjoint ? "y:output:0, g_rhs:output:0" : "g_rhs:output:0, y:output:0");
 }
 
