@@ -122,15 +122,21 @@ static const DatasetAttrs kSkipAttrs = {.types = "output_types", .variant = &kSk
   .inputs = {"input_dataset: variant", "count: int64"}, .attrs = {DATASET_TYPES, DATASET_METADATA}, \
   DATASET_OUTPUT
 
-const OpRegistration kOpRepeatDataset = {.name = "RepeatDataset",
-                                         COUNT_DATASET,
-                                         .kernels = {{DT_INVALID, count_dataset, &kRepeatAttrs}}};
-const OpRegistration kOpTakeDataset = {.name = "TakeDataset",
-                                       COUNT_DATASET,
-                                       .kernels = {{DT_INVALID, count_dataset, &kTakeAttrs}}};
-const OpRegistration kOpSkipDataset = {.name = "SkipDataset",
-                                       COUNT_DATASET,
-                                       .kernels = {{DT_INVALID, count_dataset, &kSkipAttrs}}};
+const OpRegistration kOpRepeatDataset = {
+    .name = "RepeatDataset",
+    COUNT_DATASET,
+    .kernels = {{DT_INVALID, count_dataset, &kRepeatAttrs}},
+};
+const OpRegistration kOpTakeDataset = {
+    .name = "TakeDataset",
+    COUNT_DATASET,
+    .kernels = {{DT_INVALID, count_dataset, &kTakeAttrs}},
+};
+const OpRegistration kOpSkipDataset = {
+    .name = "SkipDataset",
+    COUNT_DATASET,
+    .kernels = {{DT_INVALID, count_dataset, &kSkipAttrs}},
+};
 
 /* --- ConcatenateDataset --- */
 
