@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "harness.h"
 #include "op/side_kernels.h"
 #include "op_runner.h"
 #include "ops/op_table.h"
