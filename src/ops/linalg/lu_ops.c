@@ -19,6 +19,8 @@ typedef struct AdjointState {
 static bool lu_kernel(KernelContext *context, Status *status) {
   static const MatrixFunction kLu = {lu_step_f64, lu_step_c128};
   MatrixBatch batch;
+  int rank = context->inputs[0]->shape.rank;
+  if (rank < 2) return status_invalid(status, "Input tensor must have rank >= 2, got %d", rank);
   TRY(matrix_batch_begin(context, 1, &batch, status));
   TRY(matrix_batch_square(&batch, status));
   int64_t n = batch.in[0].rows;

@@ -89,7 +89,8 @@ bool matrix_batch_square(const MatrixBatch *batch, Status *status) {
 }
 
 bool matrix_batch_solver(const MatrixBatch *batch, Status *status) {
-  TRY(matrix_batch_square(batch, status));
+  if (batch->in[0].rows != batch->in[0].columns)
+    return status_invalid(status, "First input (lhs) must be a square matrix.");
   return batch->in[0].rows == batch->in[1].rows ||
          status_invalid(status, "Input matrix and rhs are incompatible.");
 }

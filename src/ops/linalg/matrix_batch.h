@@ -61,7 +61,8 @@ MUST_CHECK bool matrix_batch_begin(KernelContext *context, int num_inputs, Matri
 MUST_CHECK bool matrix_batch_begin_broadcast(KernelContext *context, MatrixBatch *batch, Status *status);
 /* INVALID_ARGUMENT "Input matrix must be square." unless input 0 is. */
 MUST_CHECK bool matrix_batch_square(const MatrixBatch *batch, Status *status);
-/* The same, and INVALID_ARGUMENT "Input matrix and rhs are incompatible." unless input 1 has as many rows. */
+/* INVALID_ARGUMENT "First input (lhs) must be a square matrix." unless input 0 is, and "Input matrix and rhs
+ * are incompatible." unless input 1 has as many rows. */
 MUST_CHECK bool matrix_batch_solver(const MatrixBatch *batch, Status *status);
 /* Allocates output `i`: of matrices (rank 2), vectors of `rows` elements (1) or numbers (0). */
 MUST_CHECK bool matrix_batch_output(KernelContext *context, MatrixBatch *batch, int i, int rank, int64_t rows,
