@@ -104,15 +104,24 @@ export async function splitWasm(tools, variant) {
   const run = (program, ...args) => must(path.join(binaryen, 'bin', program), [...args, ...FEATURES]);
 
   const places = sideOps().map((ops) => `tfcore_ops.dir/src/ops/${ops}${ops.includes('/') ? '.c.o' : ''}`);
-  const objects = [...places, 'tfcore_codec_libraries.dir']
-    .map((place) => path.join(build, 'CMakeFiles', place))
-    .flatMap((place) => (place.endsWith('.o') ? place : filesBelow(place)))
-    .filter((file) => file.endsWith('.o'));
+  const isOfSideOps = (object) =>
+    [...places, 'tfcore_codec_libraries.dir'].some((place) => `${object}/`.includes(`/${place}/`));
+  const objects = filesBelow(path.join(build, 'CMakeFiles')).filter((file) => /\/tfcore_.*\.o$/.test(file));
+  const sideNames = await definedIn(objects.filter(isOfSideOps), tools);
+  /* A static function of another file may have the name of a function of a side op. */
+  const otherNames = await definedIn(
+    objects.filter((file) => !isOfSideOps(file)),
+    tools,
+  );
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
   const calls = readCalls(readFileSync(at('linked.wat'), 'utf8'));
-  const chosen = chooseFunctions(calls, await definedIn(objects, tools), keptNames());
+  const chosen = chooseFunctions(
+    calls,
+    new Set([...sideNames].filter((name) => !otherNames.has(name))),
+    keptNames(),
+  );
   writeFileSync(at('side-functions.txt'), `${chosen.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
   await run(

@@ -274,7 +274,7 @@ static bool parse_url(Parser *parser, char **url) {
 /* The expanded form of an Any, "[type.googleapis.com/tensorflow.AssetFileDef] { ... }". */
 static bool parse_any(Parser *parser, Any *any, int depth) {
   Field content = {.name = "value"};
-  ProtoMessage *message;
+  ProtoMessage *message = NULL;
   StrBuf *scratch = &parser->scratch;
   bool accepted;
   TRY(parse_url(parser, &any->type_url));

@@ -65,7 +65,7 @@ static void convert_pixel(const uint8_t *from, int from_channels, uint8_t *to, i
 }
 
 bool bmp_decode(Str file, ImageOutput *output, Status *status) {
-  BmpHeader header;
+  BmpHeader header = {0};
   uint8_t *to;
   TRY(read_header(file, &header, status));
   TRY(check_header(file, &header, status));

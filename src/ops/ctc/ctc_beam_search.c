@@ -167,7 +167,7 @@ static bool add_paths(const Beam *beam, const BeamState *state, int64_t b, Tenso
 static bool search(KernelContext *context, Beam *beam, double *y, Tensor *scores, CtcDecoded *decoded,
                    Status *status) {
   const Tensor *inputs = context->inputs[0];
-  int64_t batch = shape_dim(&inputs->shape, 1), classes = shape_dim(&inputs->shape, 2), root;
+  int64_t batch = shape_dim(&inputs->shape, 1), classes = shape_dim(&inputs->shape, 2), root = 0;
   for (int64_t b = 0; b < batch; b++) {
     beam->num_nodes = 0;
     beam->num_leaves = 0;

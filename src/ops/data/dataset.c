@@ -147,7 +147,7 @@ bool dataset_adopt_input(Dataset *made, Dataset *input, Status *status) {
 }
 
 bool dataset_add_input(const KernelContext *context, int input, Dataset *made, Status *status) {
-  Dataset *dataset;
+  Dataset *dataset = NULL;
   TRY(dataset_of_input(context, input, &dataset, status));
   TRY(variant_check_depth(context->inputs[input], &made->depth, status));
   TRY(dataset_adopt_input(made, dataset, status));

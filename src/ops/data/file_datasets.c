@@ -58,7 +58,7 @@ static RunState next_of_files(DataIterator *iterator, KernelContext *context, Te
                               NextRecord *next_record, Status *status) {
   FileIterator *file = (FileIterator *)iterator;
   for (;;) {
-    Str record;
+    Str record = {0};
     bool ended = false;
     if (!file->bytes) {
       *end = file->next == tensor_num_elements(&iterator->dataset->tensors[0]);

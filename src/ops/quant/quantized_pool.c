@@ -83,7 +83,7 @@ static bool quantized_pool(KernelContext *context, Status *status) {
   const PoolState *state = context->state;
   const Tensor *x = context->inputs[0];
   WindowAxis axis[WINDOW_AXES];
-  float min, max;
+  float min = 0, max = 0;
   Tensor *y;
   TRY(read_range(context, 1, "min_input", &min, status));
   TRY(read_range(context, 2, "max_input", &max, status));

@@ -140,7 +140,7 @@ static bool read_steps(const NodeDef *node, const char *name, const char *elsewh
 static bool conv_construct(const KernelConstruction *construction, void *memory, Status *status) {
   WindowAttrs *attrs = memory;
   const NodeDef *node = construction->node;
-  int64_t dilations[2];
+  int64_t dilations[2] = {0};
   TRY(window_read_format(node, attrs, status));
   TRY(read_steps(node, "strides",
                  "Current implementation does not yet support strides in the batch and depth dimensions.",

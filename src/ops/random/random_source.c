@@ -33,7 +33,7 @@ static bool read_scalar(const KernelContext *context, int i, int64_t *value, Sta
 bool random_keyed(const KernelContext *context, int first, Philox *generator, Status *status) {
   const Tensor *key = context->inputs[first], *counter = context->inputs[first + 1];
   char text[SHAPE_TEXT_CAPACITY];
-  int64_t algorithm;
+  int64_t algorithm = 0;
   TRY(read_scalar(context, first + 2, &algorithm, status));
   if (!tensor_is_vector(key) || tensor_num_elements(key) != 1) {
     return status_invalid(status,

@@ -121,7 +121,7 @@ static bool check_sizes(const Tensor *sizes, Status *status) {
 static bool add_sparse(KernelContext *context, Status *status) {
   const Tensor *const *inputs = context->inputs;
   SparseTensor x;
-  SparseMap *map;
+  SparseMap *map = NULL;
   SparsePart part = {0};
   Tensor *out;
   TRY(sparse_check_stored(inputs, status));
@@ -177,7 +177,7 @@ static bool check_many(const Tensor *const *inputs, SparseTensor *x, Status *sta
 
 static bool add_many(KernelContext *context, Status *status) {
   SparseTensor x;
-  SparseMap *map;
+  SparseMap *map = NULL;
   Tensor *out;
   int64_t begin = 0;
   TRY(check_many(context->inputs, &x, status));
@@ -218,7 +218,7 @@ const OpRegistration kOpAddManySparseToTensorsMap = {
 /* --- TakeManySparseFromTensorsMap --- */
 
 static bool take_parts(KernelContext *context, SparsePart *parts, int64_t count, Status *status) {
-  SparseMap *map;
+  SparseMap *map = NULL;
   TRY(find_map(context, &map, status));
   for (int64_t i = 0; i < count; i++)
     TRY(take_part(map, tensor_i64(context->inputs[0])[i], ((const MapState *)context->state)->name, &parts[i],

@@ -7,6 +7,7 @@
 
 #include "harness.h"
 #include "op_runner.h"
+#include "ops/support/element_types.h"
 
 static double next_number(uint64_t *state) {
   *state = *state * 6364136223846793005u + 1442695040888963407u;
@@ -55,7 +56,7 @@ typedef double _Complex Number;
 
 static Number at(const Tensor *x, int64_t i, int64_t j) {
   int64_t columns = shape_dim(&x->shape, 1);
-  return CMPLX(tensor_get(x, i * columns + j), tensor_get_imaginary(x, i * columns + j));
+  return complex_of(tensor_get(x, i * columns + j), tensor_get_imaginary(x, i * columns + j));
 }
 
 /* The largest distance of A diag(d) B from `want`; d NULL: ones. With `adjoint`, of A diag(d) B^H. */
@@ -68,7 +69,7 @@ static double distance(const Tensor *a, const Tensor *d, const Tensor *b, bool a
       Number sum = -at(want, i, j);
       for (int64_t p = 0; p < k; p++) {
         Number factor = adjoint ? conj(at(b, j, p)) : at(b, p, j);
-        sum += at(a, i, p) * factor * (d ? CMPLX(tensor_get(d, p), tensor_get_imaginary(d, p)) : 1);
+        sum += at(a, i, p) * factor * (d ? complex_of(tensor_get(d, p), tensor_get_imaginary(d, p)) : 1);
       }
       double off = cabs(sum);
       if (!(off <= largest)) largest = off;
@@ -150,7 +151,7 @@ TEST(eigenvectors_give_the_matrix_back) {
         double largest = 0;
         for (int64_t row = 0; row < n; row++) {
           for (int64_t k = 0; k < n; k++) {
-            Number sum = -at(v, row, k) * CMPLX(tensor_get(e, k), tensor_get_imaginary(e, k));
+            Number sum = -at(v, row, k) * complex_of(tensor_get(e, k), tensor_get_imaginary(e, k));
             for (int64_t p = 0; p < n; p++) sum += at(a, row, p) * at(v, p, k);
             if (!(cabs(sum) <= largest)) largest = cabs(sum);
           }
@@ -211,7 +212,7 @@ TEST(eigenvalues_of_special_matrices) {
   for (int64_t i = 0; x && i < 64; i++) tensor_f64(x)[i] = (i / 8 + 1) % 8 == i % 8;
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
     for (int64_t i = 0; i < 8; i++) {
-      Number e = CMPLX(tensor_get(&run.outputs[0], i), tensor_get_imaginary(&run.outputs[0], i));
+      Number e = complex_of(tensor_get(&run.outputs[0], i), tensor_get_imaginary(&run.outputs[0], i));
       Number power = e * e * e * e * e * e * e * e;
       CHECK_NEAR(cabs(power - 1), 0, 1e-13);
     }
