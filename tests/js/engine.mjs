@@ -42,9 +42,12 @@ export function isClose(got, expected, tolerance = 1e-6) {
   );
 }
 
-/** A text file of the repository. */
-export async function readText(path) {
-  if (isPage) return (await fetch(`/${path}`)).text();
+/** A file of the repository. */
+export async function readBytes(path) {
+  if (isPage) return new Uint8Array(await (await fetch(`/${path}`)).arrayBuffer());
   const { readFile } = await import('node:fs/promises');
-  return readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
+  return new Uint8Array(await readFile(new URL(`../../${path}`, import.meta.url)));
 }
+
+/** A text file of the repository. */
+export const readText = async (path) => new TextDecoder().decode(await readBytes(path));

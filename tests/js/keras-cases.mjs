@@ -1,16 +1,12 @@
 // Keras models as tests/oracle/keras_models.py recorded them, for the specs that open them.
 import assert from 'node:assert/strict';
-import { isClose, isPage, readText } from './engine.mjs';
+import { isClose, readBytes, readText } from './engine.mjs';
 
 export const ROOT = 'tests/data/models/keras';
 
 export const readRecords = async () => JSON.parse(await readText(`${ROOT}/models.json`));
 
-export async function bytesOf(path) {
-  if (isPage) return new Uint8Array(await (await fetch(`/${ROOT}/${path}`)).arrayBuffer());
-  const { readFileSync } = await import('node:fs');
-  return new Uint8Array(readFileSync(new URL(`../../${ROOT}/${path}`, import.meta.url)));
-}
+export const bytesOf = (path) => readBytes(`${ROOT}/${path}`);
 
 export async function withModel(tf, source, body, options) {
   const model = await tf.load(source, options);

@@ -1,7 +1,7 @@
 // tf.load: models as TensorFlow saved them (tests/oracle/saved_models.py), from every kind of source.
 import assert from 'node:assert/strict';
 import { Tensor } from '../../npm/dist/index.js';
-import { engine, isClose, isPage, readText } from './engine.mjs';
+import { engine, isClose, isPage, readBytes, readText } from './engine.mjs';
 
 const ROOT = 'tests/data/models/saved';
 const FILES = {
@@ -18,15 +18,9 @@ const FILES = {
   checkpoint: ['checkpoint', 'model.ckpt-3.meta', 'model.ckpt-3.index', 'model.ckpt-3.data-00000-of-00001'],
 };
 
-async function bytesOf(path) {
-  if (isPage) return new Uint8Array(await (await fetch(`/${path}`)).arrayBuffer());
-  const { readFileSync } = await import('node:fs');
-  return new Uint8Array(readFileSync(new URL(`../../${path}`, import.meta.url)));
-}
-
 /** The files of a model by their paths. */
 async function filesOf(model) {
-  const entries = FILES[model].map(async (path) => [path, await bytesOf(`${ROOT}/${model}/${path}`)]);
+  const entries = FILES[model].map(async (path) => [path, await readBytes(`${ROOT}/${model}/${path}`)]);
   return Object.fromEntries(await Promise.all(entries));
 }
 
@@ -355,7 +349,7 @@ describe('tf.load', () => {
     const folder = 'tests/data/models/saved_models/main_op';
     const names = ['saved_model.pb', 'assets/words.txt', ...FILES.module.slice(1)];
     const files = Object.fromEntries(
-      await Promise.all(names.map(async (name) => [name, await bytesOf(`${folder}/${name}`)])),
+      await Promise.all(names.map(async (name) => [name, await readBytes(`${folder}/${name}`)])),
     );
     const check = async (model) => {
       assert.deepEqual((await model.run({ x: [1, 2] })).y.array(), [13, 15]); // 2 x + 1, and 10 of the operation
