@@ -45,7 +45,10 @@ describe('whole models', function () {
   for (const name of NAMES) {
     it(`compute what TensorFlow computes: ${name}`, () =>
       withModel(name, async (opened, { outputs }) => {
-        assert.deepEqual(opened.model.outputs.map((output) => output.name).sort(), Object.keys(outputs).sort());
+        assert.deepEqual(
+          opened.model.outputs.map((output) => output.name).sort(),
+          Object.keys(outputs).sort(),
+        );
         agree(await opened.compareOutputs(), Object.keys(outputs));
       }));
 

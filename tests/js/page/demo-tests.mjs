@@ -447,12 +447,12 @@ export const demoTests = [
   ],
 
   [
-    'the models page holds nine models against TensorFlow, and trains them along its curves',
+    'the models page holds eighteen models against TensorFlow, and trains them along its curves',
     async (context, address) => {
       const { page, errors } = await open(context, address + MODELS);
       await allChecked(page);
-      assert.equal(await page.textContent('#summary'), '9 of 9 agree with TensorFlow');
-      assert.deepEqual(await page.locator('.models .agrees').count(), 9);
+      assert.equal(await page.textContent('#summary'), '18 of 18 agree with TensorFlow');
+      assert.deepEqual(await page.locator('.models .agrees').count(), 18);
       await state(page, 'trained');
       const power = async (selector) => {
         const text = await page.textContent(selector); // '0', or '6 \u00b7 10\u207b\u2078': a digit and a negative power of ten
@@ -485,6 +485,16 @@ export const demoTests = [
         await page.textContent('#made-of'),
         /^727 nodes, 16 kinds of op, 332,122 weights\. Fed with image: uint8 \[1, 96, 96, 3\]\.$/,
       );
+      await page.click('.models button >> text=Small GPT');
+      await state(page, 'training');
+      await state(page, 'trained');
+      assert.match(
+        await page.textContent('#made-of'),
+        / weights\. Fed with prompt: int32 \[.*\]; seed: int32 \[2\]; temperature: float32 \[\]\.$/,
+      );
+      assert.equal(await page.textContent('#answer'), '0');
+      for (const selector of ['#gradients', '#curve-off'])
+        assert.ok((await power(selector)) < 1e-4, `${selector}: ${await page.textContent(selector)}`);
       assert.deepEqual(errors, []);
     },
   ],
@@ -548,6 +558,12 @@ export const demoTests = [
       await page.click('#run');
       await says('#results', /^lossfloat32 \[\], /);
       assert.ok(await page.isHidden('#own-problem'));
+      await page.click('.models button >> text=Review text');
+      await page.click('#take');
+      await says('#own-facts', /^Review text.* \(SavedModel\): \d+ nodes, .* Nothing is missing\.$/);
+      await page.fill('#inputs input', '["a good film"]');
+      await page.click('#run');
+      await says('#results', /^scorefloat32 \[1, 1\], .* ms0\.\d+$/);
       const folder = fileURLToPath(new URL('../../data/models/saved/module', import.meta.url));
       await page.setInputFiles('#folder', folder);
       await says('#own-facts', /^module \(SavedModel\): \d+ nodes, .* Nothing is missing\.$/);

@@ -42,7 +42,7 @@ let chosen; // its index
 let training = 0; // the index of a training of the chosen model
 let turn = 0; // the number of the current training; messages of earlier ones are ignored
 
-// ---- the nine ----
+// ---- TensorFlow's models ----
 
 function makeItem({ name }, index) {
   const [about, time, off] = [

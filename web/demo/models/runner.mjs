@@ -1,10 +1,10 @@
 // What the page asks of the engine: it runs the models, compares them with TensorFlow, trains them, and opens the
-// visitor's own models. All steps run in a worker (the target of the sessions), so that the page stays alive.
+// visitor's own models. The steps of graphs run in a worker (the target of the sessions), so that the page stays alive.
 import { parseFeed, startingText } from '../../../examples/models/feeds.mjs';
-import { goldenCases, largestDifference } from '../../../examples/models/golden.mjs';
-import { compare, feedsOf, modelsOf, ModelTraining, withModel } from '../../../examples/models/models.mjs';
+import { largestDifference } from '../../../examples/models/golden.mjs';
 import { describeOutput, summarize } from '../../../examples/graphs/summary.mjs';
 import { init } from '../../../npm/dist/index.js';
+import { loadModels } from './recorded.mjs';
 
 /** The minimum time between training steps on the screen, in ms, so that the visitor sees the curve move. */
 const PACE = 30;
@@ -19,12 +19,6 @@ const H5WASM = new URL('../../../node_modules/h5wasm/dist/esm/hdf5_hl.js', impor
 const IN_WORKER = { target: 'worker' };
 const inWords = (error) => `${error.code ? `${error.code}: ` : ''}${error.message}`;
 
-async function loadModels() {
-  const response = await fetch(new URL('../../../tests/data/golden/models.pb', import.meta.url));
-  if (!response.ok) throw new Error(`the models could not be loaded: HTTP ${response.status}`);
-  return modelsOf(goldenCases(new Uint8Array(await response.arrayBuffer())));
-}
-
 /** The median time of a run, in ms. */
 async function timeOf(run) {
   const times = [];
@@ -36,49 +30,28 @@ async function timeOf(run) {
   return times.sort((a, b) => a - b)[times.length >> 1];
 }
 
-/**
- * The number of weights of a frozen graph: the elements of all float constants with more than one element.
- */
-const weightsOf = (graph) =>
-  graph
-    .operations()
-    .filter(({ type }) => type === 'Const')
-    .map((operation) => operation.output(0))
-    .filter(({ dtype, shape }) => /^float(16|32)$/.test(dtype) && shape.length > 0)
-    .reduce((sum, { shape }) => sum + shape.reduce((size, dim) => size * dim, 1), 0);
-
-const check = (tf, { frozen }, index) =>
-  withModel(
-    tf,
-    frozen.graph,
-    async (graph, session) => {
-      const { nodes, ops, inputs } = summarize(graph);
-      const facts = {
-        nodes,
-        kinds: ops.length,
-        weights: weightsOf(graph),
-        inputs: inputs.map((name) => ({ name, text: describeOutput(graph.output(name)) })),
-      };
-      const { name: answer } = frozen.steps[0].fetches[0];
-      const feeds = feedsOf(tf, frozen.steps[0]);
-      const time = await timeOf(() => session.run(answer, feeds)); // before the gradients: they are other nodes
-      const results = await compare(tf, graph, session, frozen);
-      const off = (...kinds) => {
-        const some = results.filter(({ kind }) => kinds.includes(kind));
-        return some.length > 0 ? largestDifference(some) : null;
-      };
-      return {
-        index,
-        ...facts,
-        time,
-        answer: off('output', 'loss'),
-        gradients: off('gradient'),
-        problem: results.find(({ problem }) => problem)?.problem,
-        outputs: { want: [...results[0].want.data], got: [...results[0].got.data] },
-      };
-    },
-    IN_WORKER,
-  );
+const check = (tf, model, index) =>
+  model.open(tf, IN_WORKER, async ({ graph, inputs, weights, run, compare }) => {
+    const { nodes, ops } = summarize(graph);
+    const time = await timeOf(run); // before the gradients: they are other nodes
+    const results = await compare();
+    const off = (...kinds) => {
+      const some = results.filter(({ kind }) => kinds.includes(kind));
+      return some.length > 0 ? largestDifference(some) : null;
+    };
+    return {
+      index,
+      nodes,
+      kinds: ops.length,
+      weights,
+      inputs,
+      time,
+      answer: off('output', 'loss'),
+      gradients: off('gradient'),
+      problem: results.find(({ problem }) => problem)?.problem,
+      outputs: { want: [...results[0].want.data], got: [...results[0].got.data] },
+    };
+  });
 
 const rounded = (value) =>
   typeof value === 'number'
@@ -115,10 +88,7 @@ export class Runner {
       const [tf, models] = await Promise.all([init({ threads: 1 }), loadModels()]);
       [this.#tf, this.#models] = [tf, models];
       this.#idle = new tf.Session(new tf.Graph(), IN_WORKER);
-      const listed = models.map(({ name, trainings }) => ({
-        name,
-        trainings: trainings.map(({ training }) => training.optimizer.replace('ResourceApply', '')),
-      }));
+      const listed = models.map(({ name, optimizers }) => ({ name, trainings: optimizers }));
       this.#report({ ready: { version: tf.version.package, variant: tf.variant, models: listed } });
       for (const [index, model] of models.entries()) {
         this.#report({ checked: await check(tf, model, index) });
@@ -133,16 +103,16 @@ export class Runner {
   async train({ model, training: which, turn }) {
     this.#turn = turn;
     try {
-      await this.#train(this.#models[model].trainings[which], turn);
+      await this.#train(this.#models[model], which, turn);
     } catch (error) {
       this.#report({ failed: inWords(error) });
     }
   }
 
-  async #train(golden, turn) {
-    const training = await ModelTraining.start(this.#tf, golden, IN_WORKER);
+  async #train(model, which, turn) {
+    const training = await model.train(this.#tf, IN_WORKER, which);
     try {
-      const want = golden.steps.map(({ fetches: [loss] }) => loss.data[0]);
+      const want = model.losses(which);
       if (turn === this.#turn) this.#report({ started: { turn, want } });
       while (turn === this.#turn && !training.finished) {
         const began = performance.now();
@@ -160,25 +130,22 @@ export class Runner {
    * Opens a model of the visitor, a GraphDef (`content` is bytes or protobuf text) or `files` of any format that
    * tf.load opens, or a copy of one of the models.
    */
-  async open({ name, content, files, model }) {
+  async open({ model, ...given }) {
+    const { name, content, files } = model === undefined ? given : this.#models[model];
     try {
-      const opened = files
-        ? await this.#load(name, files)
-        : await this.#open(name, content, this.#models[model]);
-      this.#report({ opened });
+      this.#report({ opened: files ? await this.#load(name, files) : await this.#open(name, content) });
     } catch (error) {
       this.#report({ refused: { what: 'open', why: `${name} cannot be opened: ${inWords(error)}` } });
     }
   }
 
-  async #open(name, content, model) {
-    const source = model ? model.frozen.graph : content;
-    const { missing } = this.#tf.checkCompatibility(source);
-    const opened = { name: model ? model.name : name, missing, inputs: [], outputs: [] };
+  async #open(name, content) {
+    const { missing } = this.#tf.checkCompatibility(content);
+    const opened = { name, missing, inputs: [], outputs: [] };
     if (missing.length > 0) return opened;
     const graph = new this.#tf.Graph();
     try {
-      graph.importGraphDef(source);
+      graph.importGraphDef(content);
     } catch (error) {
       graph.dispose();
       throw error;
