@@ -28,7 +28,11 @@ export function tensorOf(tf, { dtype, shape, values }) {
   return tf.tensor(values.map(Number), shape, dtype);
 }
 
-const numbersOf = (tensor) => [...tensor.data].map(Number);
+/** The data of 16-bit floats are their bits. */
+const numbersOf = (tensor) =>
+  /^(half|float16|bfloat16)$/.test(tensor.dtype)
+    ? [tensor.array()].flat(Infinity)
+    : [...tensor.data].map(Number);
 
 /** Gradients that are zero are numbers of this size at most, by rounding. */
 const ROUNDING = 1e-6;
