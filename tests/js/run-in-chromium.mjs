@@ -48,7 +48,7 @@ async function runSpecs(browser, address) {
   });
   page.on('pageerror', (error) => say(`  FAILED outside of a test: ${error.stack}`));
   await page.goto(`${address}/tests/js/page/index.html`);
-  const handle = await page.waitForFunction(() => window.total, undefined, { timeout: 300_000 });
+  const handle = await page.waitForFunction(() => window.total, undefined, { timeout: 1_200_000 });
   return handle.jsonValue();
 }
 

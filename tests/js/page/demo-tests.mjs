@@ -83,9 +83,9 @@ async function open(context, url) {
 }
 
 const state = (page, wanted) =>
-  page.waitForFunction((name) => document.body.dataset.state === name, wanted, { timeout: 30_000 });
+  page.waitForFunction((name) => document.body.dataset.state === name, wanted, { timeout: 60_000 });
 const allChecked = (page) =>
-  page.waitForFunction(() => document.body.dataset.checked === 'all', undefined, { timeout: 30_000 });
+  page.waitForFunction(() => document.body.dataset.checked === 'all', undefined, { timeout: 60_000 });
 const number = async (page, selector) => Number((await page.textContent(selector)).replace(/[^\d.]/g, ''));
 
 /** Draws with the mouse. */
