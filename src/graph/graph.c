@@ -60,6 +60,7 @@ void graph_free(Graph *graph) {
   mem_free(graph->while_contexts);
   function_library_free(graph->functions);
   mem_free(graph->nodes);
+  mem_free(graph->extended);
   graph_drop_edge_ids(graph);
   mem_free(graph->scratch.memory);
   arena_free(graph->arena);

@@ -197,6 +197,13 @@ typedef struct NodeBefore NodeBefore;
 MUST_CHECK bool graph_extend_node(Graph *graph, Node *node, const NodeDef *def, const NodeOutput *more_inputs,
                                   int num_more_inputs, const NodeBefore **before, Status *status);
 void graph_shrink_node(Graph *graph, const NodeBefore *before);
+/* The nodes of the extensions that were not undone, oldest first: one for each extension. NULL behind the
+ * last one. */
+Node *graph_extended_node(const Graph *graph, int64_t index);
+/* Extends a node as its counterpart in another copy of the graph was: `def` is the NodeDef of that one, and
+ * names the inputs that the node does not have yet. INVALID_ARGUMENT also when that one has nothing more. On
+ * error the node is unchanged. */
+MUST_CHECK bool graph_follow_extension(Graph *graph, Node *node, const NodeDef *def, Status *status);
 /* prefix/_0, prefix/_1, ...: numbered by the graph, without comparing with existing names. In the graph's
  * arena; NULL when out of memory. */
 const char *graph_new_name(Graph *graph, const char *prefix);

@@ -1,6 +1,7 @@
 /* Appends inputs and outputs to nodes that are in use. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "graph/graph_internal.h"
 
 struct NodeBefore {
@@ -107,10 +108,14 @@ bool graph_extend_node(Graph *graph, Node *node, const NodeDef *def, const NodeO
   if (node->id <= SINK_ID) return status_invalid(status, "Node '%s' cannot be extended", node->name);
   for (int i = 0; i < num_more_inputs; i++)
     TRY(graph_check_output_tensor(graph, more_inputs[i].node, more_inputs[i].index, status));
+  if (!mem_grow((void **)&graph->extended, &graph->extended_capacity, graph->num_extended + 1,
+                sizeof *graph->extended))
+    return oom(status);
   GraphMark mark = graph_mark(graph);
   NodeBefore *made = arena_alloc(graph->arena, sizeof *made);
   bool ok = (made || oom(status)) && extend(graph, node, def, more_inputs, num_more_inputs, made, status);
   if (!ok) return graph_rollback(graph, mark);
+  graph->extended[graph->num_extended++] = node;
   int first = made->fields.num_inputs;
   for (int i = 0; i < num_more_inputs; i++) {
     Edge *edge;
@@ -133,6 +138,40 @@ void graph_shrink_node(Graph *graph, const NodeBefore *before) {
   if (node->num_inputs > 0) memcpy(node->inputs, inputs, (size_t)node->num_inputs * sizeof(Edge *));
   node_entry(node)->own_inputs = before->own_inputs;
   node_entry(node)->input_capacity = before->input_capacity;
+  graph->num_extended--;
   graph->mutations++;
   graph_forget_values(graph);
+}
+
+Node *graph_extended_node(const Graph *graph, int64_t index) {
+  return index >= 0 && index < graph->num_extended ? graph->extended[index] : NULL;
+}
+
+static bool find_input(const Graph *graph, const char *input, NodeOutput *output, Status *status) {
+  Str name;
+  int index;
+  if (!node_parse_input(input, &name, &index))
+    return status_invalid(status, "Input '%s' is malformed", input);
+  Node *node = string_map_find_bytes(&graph->names, name.data, name.length);
+  *output = (NodeOutput){node, index};
+  return node || status_invalid(status, "Node '%.*s' is not in the graph", (int)name.length, name.data);
+}
+
+bool graph_follow_extension(Graph *graph, Node *node, const NodeDef *def, Status *status) {
+  size_t data = 0, first = (size_t)node->num_inputs;
+  while (data < def->n_input && def->input[data][0] != '^') data++;
+  size_t count = data > first ? data - first : 0;
+  NodeOutput *more = mem_calloc((int64_t)count + 1, sizeof *more);
+  const NodeBefore *before;
+  bool ok = more || oom(status);
+  for (size_t i = 0; ok && i < count; i++) ok = find_input(graph, def->input[first + i], &more[i], status);
+  ok = ok && graph_extend_node(graph, node, def, more, (int)count, &before, status);
+  mem_free(more);
+  if (!ok) return false;
+  if (count > 0 || node->num_outputs > before->fields.num_outputs) return true;
+  graph_shrink_node(graph, before);
+  return status_invalid(status,
+                        "GraphDef argument to Extend includes node '%s', which was created by a previous "
+                        "call to Create or Extend in this session.",
+                        node->name);
 }

@@ -60,6 +60,8 @@ struct Graph {
   int64_t num_nodes, num_edges, next_edge_id;
   int64_t mutations;
   uint32_t visit;
+  Node **extended; /* see graph_extended_node */
+  int64_t num_extended, extended_capacity;
   Edge **edges; /* by id, NULL for removed ones; the table is NULL until an edge is looked up by id */
   int64_t edge_capacity;
   int64_t fixed_until;  /* all nodes with smaller ids have the edges from source and to sink that they need */

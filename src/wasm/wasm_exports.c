@@ -47,6 +47,21 @@ const char *TF_WasmUniqueName(TF_Graph *graph, const char *base) {
   return graph_unique_name(graph->graph, base);
 }
 
+TF_Operation *TF_WasmExtendedOperation(TF_Graph *graph, int index) {
+  return node_operation(graph_extended_node(graph->graph, index));
+}
+
+void TF_WasmExtendOperation(TF_Graph *graph, TF_Operation *operation, const void *node_def, size_t length,
+                            TF_Status *status) {
+  start_status(status);
+  Arena *arena = arena_new();
+  void *def;
+  if (arena ? proto_parse(kNodeDef, node_def, length, arena, &def, &status->status)
+            : status_oom(&status->status, "an operation"))
+    reported(graph_follow_extension(graph->graph, operation_node(operation), def, &status->status));
+  arena_free(arena);
+}
+
 static bool set_attrs(TF_OperationDescription *desc, const TF_WasmAttr *attrs, int count, TF_Status *status) {
   for (int i = 0; i < count; i++) {
     TF_SetAttrValueProto(desc, attrs[i].name, attrs[i].proto, attrs[i].length, status);

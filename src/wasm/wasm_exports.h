@@ -34,6 +34,14 @@ TF_CAPI_EXPORT extern void TF_WasmMergeDevices(const char *outer, const char *in
  * memory. */
 TF_CAPI_EXPORT extern const char *TF_WasmUniqueName(TF_Graph *graph, const char *base);
 
+/* The operation of extension `index` of the graph: gradients extend operations that call functions. NULL
+ * behind the last extension. */
+TF_CAPI_EXPORT extern TF_Operation *TF_WasmExtendedOperation(TF_Graph *graph, int index);
+/* Extends an operation as its counterpart in another copy of the graph was, whose serialised NodeDef this is.
+ */
+TF_CAPI_EXPORT extern void TF_WasmExtendOperation(TF_Graph *graph, TF_Operation *operation,
+                                                  const void *node_def, size_t length, TF_Status *status);
+
 typedef struct TF_WasmAttr {
   const char *name;
   const void *proto; /* a serialised AttrValue */

@@ -28,8 +28,8 @@ describe('whole models', function () {
 
   it('are all tested', () => assert.deepEqual(Object.keys(records), NAMES));
 
-  async function withModel(name, body, record = records[name]) {
-    const opened = await RecordedModel.open(tf, await readBytes(`${ROOT}/${name}.zip`), record);
+  async function withModel(name, body, { record = records[name], session = {} } = {}) {
+    const opened = await RecordedModel.open(tf, await readBytes(`${ROOT}/${name}.zip`), record, session);
     try {
       await body(opened, record);
     } finally {
@@ -67,6 +67,19 @@ describe('whole models', function () {
       }));
   }
 
+  for (const name of NAMES) {
+    it(`train in a worker, whose graph gets the gradients after the first step: ${name}`, () =>
+      withModel(
+        name,
+        async (opened, { outputs, gradients }) => {
+          agree(await opened.compareOutputs(), Object.keys(outputs));
+          agree(await opened.compareGradients(), Object.keys(gradients));
+          for (let step = 0; step < 3; step++) agree([await opened.step()], ['loss']);
+        },
+        { session: { target: 'worker' } },
+      ));
+  }
+
   it('are compared by a measure that sees differences', async () => {
     const record = structuredClone(records.recommender);
     record.outputs.score.values[0] += 2e-4;
@@ -85,7 +98,7 @@ describe('whole models', function () {
           ['score', 'out', 'loss'],
         );
       },
-      record,
+      { record },
     );
   });
 });

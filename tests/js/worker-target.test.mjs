@@ -227,6 +227,55 @@ describe("the target 'worker'", function () {
       assert.equal((await session.run(g.add(unpacked.output(1), 1), { x: 4 })).item(), -3);
     }));
 
+  it('follows gradients, which extend calls, branches and loops that were sent before', () =>
+    withWorker(async (g, session) => {
+      const product = tf.FunctionDef.parse(`Product(x:float) -> (y:float) {
+        square = Mul[T=float](x, x)
+        power = Exp[T=float](x)
+        product = Mul[T=float](square:z:0, power:y:0)
+        return y = product:z:0
+      }`);
+      const x = g.placeholder('float32', [], { name: 'x' });
+      const [called] = g.call(product, [x]);
+      const [chosen] = g.cond(
+        g.greater(x, 0),
+        () => [g.mul(called, g.sin(called))],
+        () => [g.exp(called)],
+      );
+      const [power] = g
+        .whileLoop(
+          (i, value) => g.less(i, 3),
+          (i, value) => [g.add(i, 1), g.mul(value, g.add(value, x))],
+          [g.constant(0), chosen],
+        )
+        .slice(1);
+      const at = async (y, value) => (await session.run(y, { x: value })).item();
+      const value = (x) => {
+        const p = x * x * Math.exp(x);
+        let power = x > 0 ? p * Math.sin(p) : Math.exp(p);
+        for (let i = 0; i < 3; i++) power *= power + x;
+        return power;
+      };
+      const close = (got, want) =>
+        assert.ok(Math.abs(got - want) < 1e-2 * Math.abs(want) + 1e-5, `${got} ${want}`);
+      close(await at(power, 0.5), value(0.5));
+      const derivative = (f, x) => (f(x + 1e-3) - f(x - 1e-3)) / 2e-3;
+      // Each gradient extends what the ones before have extended or added.
+      for (const y of [called, chosen, power]) {
+        const before = await at(y, 0.4);
+        const [slope] = g.gradients([y], [x]);
+        close(await at(slope, 0.4), ((await at(y, 0.401)) - (await at(y, 0.399))) / 2e-3);
+        assert.equal(await at(y, 0.4), before);
+      }
+      const [slope] = g.gradients([power], [x]);
+      const [curvature] = g.gradients([slope], [x]);
+      close(await at(slope, -0.3), derivative(value, -0.3));
+      close(
+        await at(curvature, -0.3),
+        derivative((x) => derivative(value, x), -0.3),
+      );
+    }));
+
   it('runs steps in the order of the calls, also those that wait for handles', () =>
     withWorker(async (g, session) => {
       const v = g.variable(1, { name: 'v' });

@@ -12,6 +12,8 @@ const sameBytes = (a: Uint8Array, b: Uint8Array): boolean =>
 export class GraphGrowth {
   /** The engine's position behind the last node that was given. */
   #position = 0;
+  /** How many extensions of operations were given. */
+  #extensions = 0;
   #library: Uint8Array = new Uint8Array(0);
 
   constructor(private readonly graph: Graph) {}
@@ -19,16 +21,20 @@ export class GraphGrowth {
   /** The graph up to now; later growth is relative to it. */
   whole(): Uint8Array {
     this.#newOperations();
+    this.#extendedOperations();
     const bytes = this.graph.toGraphDef();
     for (const field of fieldsOf(bytes)) if (field.number === GRAPH.library) this.#library = field.bytes;
     return bytes;
   }
 
-  /** The nodes that were added since, and all functions if there are other ones; undefined if there are none. */
+  /**
+   * The nodes that were added or extended since, and all functions if there are other ones; undefined if there are
+   * no such nodes.
+   */
   next(): Uint8Array | undefined {
     if (this.graph.disposed) return undefined; // steps of callables still run
-    const operations = this.#newOperations();
-    if (operations.length === 0) return undefined;
+    const operations = new Set([...this.#newOperations(), ...this.#extendedOperations()]);
+    if (operations.size === 0) return undefined;
     const def = new MessageWriter();
     for (const operation of operations) def.bytes(GRAPH.node, operation.toNodeDef());
     if (this.graph.wasm.call.TF_GraphNumFunctions(this.graph.pointer) > 0) this.#addLibrary(def);
@@ -41,6 +47,18 @@ export class GraphGrowth {
       this.#library = field.bytes;
       def.raw(field);
     }
+  }
+
+  #extendedOperations(): Operation[] {
+    const { graph } = this;
+    const extended: Operation[] = [];
+    for (
+      let pointer;
+      (pointer = graph.wasm.call.TF_WasmExtendedOperation(graph.pointer, this.#extensions)) !== 0;
+      this.#extensions++
+    )
+      extended.push(graph.operationAt(pointer));
+    return extended;
   }
 
   #newOperations(): Operation[] {

@@ -149,6 +149,68 @@ TEST(nodes_stay_what_they_are_when_they_cannot_be_extended) {
   graph_free(graph);
 }
 
+TEST(a_copy_follows_the_extensions_of_a_graph) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new(), *copy = graph_new();
+  Arena *arena = arena_new();
+  const NodeBefore *before;
+  REQUIRE_OK(ops_import(graph, kNodes, NULL, NULL, NULL, &status), status);
+  REQUIRE_OK(ops_import(copy, kNodes, NULL, NULL, NULL, &status), status);
+  CHECK(!graph_extended_node(graph, 0) && !graph_extended_node(graph, -1));
+  Node *w = graph_find_node(graph, "w"), *q = graph_find_node(graph, "q");
+  NodeOutput more[] = {{q, 0}, {q, 0}};
+  NodeDef *def = while_of(arena, "type: DT_FLOAT type: DT_FLOAT type: DT_FLOAT", &status);
+  REQUIRE_OK(graph_extend_node(graph, w, def, more, 2, &before, &status), status);
+  CHECK(graph_extended_node(graph, 0) == w && !graph_extended_node(graph, 1));
+  REQUIRE_OK(graph_follow_extension(copy, graph_find_node(copy, "w"), w->def, &status), status);
+  CHECK(graph_extended_node(copy, 0) == graph_find_node(copy, "w"));
+  CHECK_STR_EQ(ops_export_text(copy, arena), ops_export_text(graph, arena));
+  ops_check_whole(copy);
+  /* Nothing is left to follow. */
+  CHECK(!graph_follow_extension(copy, graph_find_node(copy, "w"), w->def, &status));
+  CHECK_STR_EQ(status.message,
+               "GraphDef argument to Extend includes node 'w', which was created by a previous "
+               "call to Create or Extend in this session.");
+  CHECK(!graph_extended_node(copy, 1));
+  CHECK_STR_EQ(ops_export_text(copy, arena), ops_export_text(graph, arena));
+  graph_shrink_node(graph, before);
+  CHECK(!graph_extended_node(graph, 0));
+  arena_free(arena);
+  graph_free(graph);
+  graph_free(copy);
+}
+
+TEST(a_node_does_not_follow_extensions_whose_inputs_are_not_there) {
+  static const char *const kInputs[] = {"", "input: 'p' input: 'nothing'", "input: 'p' input: 'q:1'",
+                                        "input: 'p' input: 'q:x:0'", "input: 'p' input: 'q' input: 'q'"};
+  static const char *const kMessages[] =
+      {"NodeDef expected inputs 'float, float' do not match 1 inputs specified",
+       "Node 'nothing' is not in the graph",
+       "Node 'q' (type: 'TestParams', num of outputs: 1) does not have output 1",
+       "Input 'q:x:0' is malformed",
+       "NodeDef expected inputs 'float, float' do not match 3 inputs specified"};
+  for (int i = 0; i < 5; i++) {
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    Arena *arena = arena_new();
+    REQUIRE_OK(ops_import(graph, kNodes, NULL, NULL, NULL, &status), status);
+    char *text = ops_export_text(graph, arena), def_text[256];
+    void *def = NULL;
+    snprintf(def_text, sizeof def_text,
+             "name: 'w' op: 'While' %s attr { key: 'T' value { list { type: DT_FLOAT type: DT_FLOAT } } }",
+             kInputs[i]);
+    REQUIRE_OK(proto_parse_text(kNodeDef, str_of(def_text), arena, &def, &status), status);
+    CHECK(!graph_follow_extension(graph, graph_find_node(graph, "w"), def, &status));
+    CHECK(strstr(status.message, kMessages[i]) == status.message);
+    CHECK(!graph_extended_node(graph, 0));
+    CHECK_STR_EQ(ops_export_text(graph, arena), text);
+    arena_free(arena);
+    graph_free(graph);
+  }
+}
+
 TEST(extending_survives_lack_of_memory) {
   bool ok = false;
   for (int64_t after = 0; !ok; after++) {

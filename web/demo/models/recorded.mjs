@@ -54,10 +54,7 @@ class FrozenGraph {
   }
 }
 
-/**
- * A SavedModel. `files` is its archive. The methods are those of FrozenGraph, but the sessions run in the page:
- * a gradient gives calls of functions more outputs, and a session in a worker does not learn of that.
- */
+/** A SavedModel. `files` is its archive. The methods are those of FrozenGraph. */
 class SavedModel {
   #record;
 
@@ -73,12 +70,12 @@ class SavedModel {
     return this.#record.training.losses;
   }
 
-  train(tf) {
-    return RecordedModel.open(tf, this.files, this.#record);
+  train(tf, session) {
+    return RecordedModel.open(tf, this.files, this.#record, session);
   }
 
-  async open(tf, _, use) {
-    const opened = await RecordedModel.open(tf, this.files, this.#record);
+  async open(tf, session, use) {
+    const opened = await RecordedModel.open(tf, this.files, this.#record, session);
     const { graph, inputs, trainableVariables } = opened.model;
     try {
       return await use({
