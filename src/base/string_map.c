@@ -117,7 +117,11 @@ bool string_map_set(StringMap *map, const char *key, void *value, Status *status
 }
 
 void *string_map_remove(StringMap *map, const char *key) {
-  StringMapEntry *entry = (StringMapEntry *)find_entry(map, key, strlen(key));
+  return string_map_remove_bytes(map, key, strlen(key));
+}
+
+void *string_map_remove_bytes(StringMap *map, const char *key, size_t length) {
+  StringMapEntry *entry = (StringMapEntry *)find_entry(map, key, length);
   if (!entry) return NULL;
   /* The slot keeps pointing to the removed entry, so that searches continue past it. */
   entry->key = NULL;

@@ -37,6 +37,7 @@ MUST_CHECK bool string_map_set_bytes(StringMap *map, const char *key, size_t len
 MUST_CHECK bool string_map_reserve(StringMap *map, int64_t count, Status *status);
 /* The removed value, or NULL. */
 void *string_map_remove(StringMap *map, const char *key);
+void *string_map_remove_bytes(StringMap *map, const char *key, size_t length);
 /* Frees the map's own memory, not keys or values. */
 void string_map_free(StringMap *map);
 

@@ -39,6 +39,10 @@ struct TF_Session {
   TF_Session *previous, *next; /* in the list of all sessions (c_api_session.c) */
 };
 
+/* TF_NewSession; with a manager (not NULL) on its devices. */
+TF_Session *new_session(TF_Graph *graph, const TF_SessionOptions *opts, DeviceManager *manager,
+                        TF_Status *status);
+
 /* A function outside of any graph. */
 struct TF_Function {
   Arena *arena;

@@ -12,6 +12,7 @@ struct TF_SessionOptions {
   int64_t timeout; /* of steps, in milliseconds; 0: none */
   int cpus;        /* how many devices; 1 unless device_count says otherwise */
   bool soft_placement, log_placement;
+  bool isolated;    /* with its own resources on shared devices */
   bool unoptimized; /* graph_options.optimizer_options.opt_level is L0 */
   SessionConfig config;
   char *executor_type; /* NULL: none given; else the memory of config.executor_type */
@@ -68,6 +69,7 @@ void TF_SetConfig(TF_SessionOptions *options, const void *proto, size_t proto_le
     options->cpus = count_cpus(config);
     options->soft_placement = config->allow_soft_placement;
     options->log_placement = config->log_device_placement;
+    options->isolated = config->isolate_session_state;
     options->threads = config->intra_op_parallelism_threads;
     options->unoptimized = graph && graph->optimizer_options &&
                            graph->optimizer_options->opt_level == TENSORFLOW__OPTIMIZER_OPTIONS__LEVEL__L0;
@@ -98,9 +100,17 @@ static bool check_options(const TF_SessionOptions *options, Status *status) {
                     KERNEL_DEVICE_TYPE);
 }
 
+/* The devices of the manager (NULL: new ones). */
+static bool get_devices(const TF_SessionOptions *options, const DeviceManager *manager, DeviceSet **devices,
+                        Status *status) {
+  if (!manager) return device_set_new(LOCAL_TASK, options ? options->cpus : 1, devices, status);
+  *devices = device_set_ref(device_manager_devices(manager));
+  return true;
+}
+
 static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionOptions *options,
-                         Status *status) {
-  TRY(device_set_new(options ? options->cpus : 1, &session->devices, status));
+                         DeviceManager *manager, Status *status) {
+  TRY(get_devices(options, manager, &session->devices, status));
   lock_graph(graph);
   session->session = session_new(graph->graph, status);
   unlock_graph(graph);
@@ -119,6 +129,7 @@ static bool open_session(TF_Session *session, TF_Graph *graph, const TF_SessionO
     }
   }
   session_place(session->session, &placer);
+  if (manager && !(options && options->isolated)) session_share(session->session, manager);
   session->graph = graph;
   graph_reference(graph);
   return true;
@@ -158,7 +169,8 @@ void TF_Reset(const TF_SessionOptions *opt, const char **containers, int ncontai
 
 /* --- one session --- */
 
-TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
+TF_Session *new_session(TF_Graph *graph, const TF_SessionOptions *opts, DeviceManager *manager,
+                        TF_Status *status) {
   start_status(status);
   if (opts && !check_options(opts, &status->status)) return NULL;
   TF_Session *session = mem_calloc(1, sizeof *session);
@@ -166,13 +178,17 @@ TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Sta
     status_oom(&status->status, "a session");
     return NULL;
   }
-  if (open_session(session, graph, opts, &status->status)) {
+  if (open_session(session, graph, opts, manager, &status->status)) {
     list_session(session);
     return session;
   }
   device_set_unref(session->devices);
   mem_free(session);
   return NULL;
+}
+
+TF_Session *TF_NewSession(TF_Graph *graph, const TF_SessionOptions *opts, TF_Status *status) {
+  return new_session(graph, opts, NULL, status);
 }
 
 void TF_CloseSession(TF_Session *session, TF_Status *status) {

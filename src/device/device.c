@@ -17,26 +17,27 @@ typedef struct CountedSet {
 
 static _Atomic uint64_t num_incarnations;
 
-static bool make_cpu(Arena *arena, int id, Device *device, Status *status) {
-  device->name = arena_printf(arena, "/job:localhost/replica:0/task:0/device:%s:%d", KERNEL_DEVICE_TYPE, id);
+static bool make_cpu(Arena *arena, const char *task, int id, Device *device, Status *status) {
+  device->name = arena_printf(arena, "%s/device:%s:%d", task, KERNEL_DEVICE_TYPE, id);
   if (!device->name) return status_oom(status, "a device");
   device->type = KERNEL_DEVICE_TYPE;
   device->memory_limit = CPU_MEMORY_LIMIT;
   device->incarnation = atomic_fetch_add(&num_incarnations, 1) + 1;
   device->physical_description = "";
-  return device_name_parse(str_of(device->name), &device->parsed) ||
-         status_set(status, CODE_INTERNAL, "%s is no name of a device", device->name);
+  return (device_name_parse(str_of(device->name), &device->parsed) &&
+          device_name_is_complete(&device->parsed)) ||
+         status_invalid(status, "Malformed task name: %s", task);
 }
 
-static bool make_cpus(CountedSet *set, int count, Status *status) {
+static bool make_cpus(CountedSet *set, const char *task, int count, Status *status) {
   set->set.devices = arena_calloc(set->arena, count, sizeof(Device));
   if (!set->set.devices) return status_oom(status, "devices");
   for (; set->set.count < count; set->set.count++)
-    TRY(make_cpu(set->arena, set->set.count, &set->set.devices[set->set.count], status));
+    TRY(make_cpu(set->arena, task, set->set.count, &set->set.devices[set->set.count], status));
   return true;
 }
 
-bool device_set_new(int num_cpus, DeviceSet **set, Status *status) {
+bool device_set_new(const char *task, int num_cpus, DeviceSet **set, Status *status) {
   if (num_cpus < 1 || num_cpus > MAX_DEVICES) {
     return status_invalid(status, "A session has 1 to %d devices of type %s, not %d", MAX_DEVICES,
                           KERNEL_DEVICE_TYPE, num_cpus);
@@ -47,7 +48,7 @@ bool device_set_new(int num_cpus, DeviceSet **set, Status *status) {
   if (ok) {
     counted->arena = arena;
     atomic_init(&counted->references, 1);
-    ok = make_cpus(counted, num_cpus, status);
+    ok = make_cpus(counted, task, num_cpus, status);
   }
   if (ok) {
     *set = &counted->set;

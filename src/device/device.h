@@ -2,7 +2,7 @@
  * the same cores and the same memory. They exist so that a graph can be told apart into parts that run
  * independently, as in TensorFlow with device_count { CPU: n }.
  *
- *   DeviceSet *devices = device_set_new(2, &status);
+ *   DeviceSet *devices = device_set_new(LOCAL_TASK, 2, &status);
  *   devices->devices[1].name      "/job:localhost/replica:0/task:0/device:CPU:1"
  *   device_set_unref(devices);
  */
@@ -13,7 +13,9 @@
 #include "op/kernel_registry.h"
 
 /* The device of sessions that ask for no more, and of whatever runs outside of sessions. */
-#define DEFAULT_DEVICE_NAME "/job:localhost/replica:0/task:0/device:" KERNEL_DEVICE_TYPE ":0"
+#define DEFAULT_DEVICE_NAME LOCAL_TASK "/device:" KERNEL_DEVICE_TYPE ":0"
+/* The task of a process that is no part of a cluster. */
+#define LOCAL_TASK "/job:localhost/replica:0/task:0"
 
 enum { MAX_DEVICES = 4096 };
 
@@ -32,8 +34,9 @@ typedef struct DeviceSet {
   int count;       /* at least 1 */
 } DeviceSet;
 
-/* CPUs 0 to num_cpus - 1, with one reference. INVALID_ARGUMENT unless 1 <= num_cpus <= MAX_DEVICES. */
-MUST_CHECK bool device_set_new(int num_cpus, DeviceSet **set, Status *status);
+/* CPUs 0 to num_cpus - 1 of a task ("/job:worker/replica:0/task:1"), with one reference. INVALID_ARGUMENT
+ * unless 1 <= num_cpus <= MAX_DEVICES and the task has a job, a replica and a number. */
+MUST_CHECK bool device_set_new(const char *task, int num_cpus, DeviceSet **set, Status *status);
 DeviceSet *device_set_ref(DeviceSet *set); /* gives the set back */
 void device_set_unref(DeviceSet *set);     /* NULL is fine */
 

@@ -181,16 +181,56 @@ ResourceManager *resource_manager_new(void) {
   return manager;
 }
 
+static void close_and_free(Entry *entry) {
+  Variable *variable =
+      strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
+  if (variable && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
+  if (entry->resource->close) entry->resource->close(entry->resource);
+  tensor_object_unref(&entry->resource->object);
+  mem_free(entry);
+}
+
+/* What resource_manager_clear and resource_manager_end_caller forget. */
+typedef struct Selection {
+  Str container;
+  const struct FunctionCaller *caller; /* NULL: all of the container */
+} Selection;
+
+static bool is_selected(const Entry *entry, const Selection *selection) {
+  if (selection->caller) return entry->resource->caller == selection->caller;
+  return str_equal(str_of(entry->key), selection->container);
+}
+
+/* Takes an entry out of the table; NULL when no other one is selected. Closing may call the manager, so that
+ * the lock is not held then. */
+static Entry *take_selected(ResourceManager *manager, const Selection *selection) {
+  Entry *found = NULL;
+  lock_manager(manager);
+  for (int64_t i = 0; !found && i < manager->entries.num_entries; i++) {
+    const StringMapEntry *at = &manager->entries.entries[i];
+    if (at->key && is_selected(at->value, selection))
+      found = string_map_remove_bytes(&manager->entries, at->key, at->key_length);
+  }
+  unlock_manager(manager);
+  return found;
+}
+
+static void forget(ResourceManager *manager, const Selection *selection) {
+  for (Entry *entry; (entry = take_selected(manager, selection));) close_and_free(entry);
+}
+
+void resource_manager_clear(ResourceManager *manager, Str container) {
+  forget(manager, &(Selection){.container = container});
+}
+
+void resource_manager_end_caller(ResourceManager *manager, const struct FunctionCaller *caller) {
+  if (caller) forget(manager, &(Selection){.caller = caller});
+}
+
 void resource_manager_free(ResourceManager *manager) {
   if (!manager) return;
   for (int64_t i = 0; i < manager->entries.num_entries; i++) {
-    Entry *entry = manager->entries.entries[i].value;
-    Variable *variable =
-        strcmp(entry->resource->type_name, kVariable) == 0 ? (Variable *)entry->resource : NULL;
-    if (variable && variable->dtype == DT_VARIANT) tensor_clear(&variable->value);
-    if (entry->resource->close) entry->resource->close(entry->resource);
-    tensor_object_unref(&entry->resource->object);
-    mem_free(entry);
+    if (manager->entries.entries[i].key) close_and_free(manager->entries.entries[i].value);
   }
   while (manager->temporaries) resource_manager_end_step(manager, manager->temporaries->step_id);
   string_map_free(&manager->entries);

@@ -10,6 +10,8 @@
 typedef struct Resource {
   TensorObject object;
   const char *type_name; /* "Variable"; static text, compared by content */
+  /* NULL, or what calls the functions that it uses. It is closed when the session of these functions ends. */
+  const struct FunctionCaller *caller;
   /* Drops what it holds, when its step ends or its manager is freed: that may hold a handle of the resource
    * itself. NULL: it may keep that. */
   void (*close)(struct Resource *resource);
@@ -38,6 +40,11 @@ ResourceManager *resource_manager_new(void);
 /* Drops every resource. Existing handles keep theirs, but variables of type variant lose their values,
  * because a list in one of them may hold a handle of the variable itself. NULL is fine. */
 void resource_manager_free(ResourceManager *manager);
+/* Forgets the named resources of a container. They are closed first, as when the manager is freed. Existing
+ * handles keep theirs. */
+void resource_manager_clear(ResourceManager *manager, Str container);
+/* The same for the resources of all containers that use functions of this caller. */
+void resource_manager_end_caller(ResourceManager *manager, const struct FunctionCaller *caller);
 /* Adds a resource under a free name; the manager takes its own reference. ALREADY_EXISTS "Resource
  * container/name/type". */
 MUST_CHECK bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource,

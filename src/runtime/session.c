@@ -38,6 +38,10 @@ void session_place(Session *session, const PlacerOptions *options) {
   session_devices_set(session->devices, options->devices);
 }
 
+void session_share(Session *session, DeviceManager *manager) {
+  session_devices_share(session->devices, manager);
+}
+
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
 bool session_configure(Session *session, const SessionConfig *config, Status *status) {

@@ -14,6 +14,7 @@
 #include "op/step.h"
 #include "placement/placer.h"
 #include "runtime/client_graph.h"
+#include "runtime/device_manager.h"
 #include "runtime/step_trace.h"
 
 typedef struct Session Session;
@@ -29,6 +30,9 @@ void session_require_shapes(Session *session, bool required);
 /* The devices that nodes are placed on; borrowed, and immutable. Without them the devices that nodes ask for
  * are ignored. Set it before the first run. */
 void session_place(Session *session, const PlacerOptions *options);
+/* The session computes on the devices of a manager (which are to be those of session_place), and shares the
+ * resources on them with other sessions. Takes a reference. Call it before the first run. */
+void session_share(Session *session, DeviceManager *manager);
 /* What a ConfigProto says besides. Set it before the first run. */
 typedef struct SessionConfig {
   int num_thread_pools;      /* that steps may ask for, at least 1; they all run on the same threads */

@@ -8,23 +8,32 @@ struct SessionDevices {
   BufferPool *pool;
   const Parallel *parallel;
   const DeviceSet *set;
+  DeviceManager *manager; /* NULL: the devices have resources of their own; else a reference */
   bool optimize;
   SessionDevice **made; /* by index; NULL until the first use */
   int64_t num_made, capacity;
 };
 
-static void device_free(SessionDevice *device) {
+static void device_free(const SessionDevices *devices, SessionDevice *device) {
   if (!device) return;
   kernel_table_free(device->kernels);
+  if (devices->manager && device->functions)
+    resource_manager_end_caller(device->resources, function_runtime_caller(device->functions));
   function_runtime_free(device->functions);
-  resource_manager_free(device->resources);
+  if (!devices->manager) resource_manager_free(device->resources);
   mem_free(device);
 }
 
-static bool device_new(const SessionDevices *devices, SessionDevice **made, Status *status) {
+static void free_made(SessionDevices *devices) {
+  for (int64_t i = 0; i < devices->num_made; i++) device_free(devices, devices->made[i]);
+  devices->num_made = 0;
+}
+
+static bool device_new(const SessionDevices *devices, int index, SessionDevice **made, Status *status) {
   SessionDevice *device = mem_calloc(1, sizeof *device);
   if (!device) return status_oom(status, "a device");
-  device->resources = resource_manager_new();
+  device->resources =
+      devices->manager ? device_manager_resources(devices->manager, index) : resource_manager_new();
   device->kernels = kernel_table_new();
   const ProgramEnvironment environment = {.pool = devices->pool,
                                           .resources = device->resources,
@@ -35,7 +44,7 @@ static bool device_new(const SessionDevices *devices, SessionDevice **made, Stat
     *made = device;
     return true;
   }
-  device_free(device);
+  device_free(devices, device);
   return status_oom(status, "a device");
 }
 
@@ -45,7 +54,7 @@ bool session_devices_get(SessionDevices *devices, int index, SessionDevice **dev
       return status_oom(status, "a device");
     while (devices->num_made <= index) devices->made[devices->num_made++] = NULL;
   }
-  if (!devices->made[index]) TRY(device_new(devices, &devices->made[index], status));
+  if (!devices->made[index]) TRY(device_new(devices, index, &devices->made[index], status));
   *device = devices->made[index];
   return true;
 }
@@ -64,12 +73,19 @@ bool session_devices_new(Graph *library, BufferPool *pool, SessionDevices **devi
 
 void session_devices_free(SessionDevices *devices) {
   if (!devices) return;
-  for (int64_t i = 0; i < devices->num_made; i++) device_free(devices->made[i]);
+  free_made(devices);
+  device_manager_unref(devices->manager);
   mem_free(devices->made);
   mem_free(devices);
 }
 
 void session_devices_set(SessionDevices *devices, const DeviceSet *set) { devices->set = set; }
+
+void session_devices_share(SessionDevices *devices, DeviceManager *manager) {
+  free_made(devices);
+  devices->manager = device_manager_ref(manager);
+  devices->set = device_manager_devices(manager);
+}
 
 const DeviceSet *session_devices_names(const SessionDevices *devices) { return devices->set; }
 

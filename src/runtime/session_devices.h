@@ -1,12 +1,14 @@
 /* SessionDevices: what the programs of each device of a session share: variables and other resources,
  * functions, and kernels with state. As in TensorFlow each device has its own, so that devices can compute at
- * the same time: the same name on two devices means two variables.
+ * the same time: the same name on two devices means two variables. The sessions of a server share the
+ * resources of its devices (runtime/device_manager.h).
  */
 #ifndef TFCORE_RUNTIME_SESSION_DEVICES_H_
 #define TFCORE_RUNTIME_SESSION_DEVICES_H_
 
 #include "device/device.h"
 #include "op/resource.h"
+#include "runtime/device_manager.h"
 #include "runtime/function_runtime.h"
 #include "runtime/kernel_table.h"
 
@@ -25,6 +27,9 @@ MUST_CHECK bool session_devices_new(Graph *library, BufferPool *pool, SessionDev
 void session_devices_free(SessionDevices *devices);
 /* Uses these devices from now on, instead of one without a name. Borrowed. */
 void session_devices_set(SessionDevices *devices, const DeviceSet *set);
+/* Uses the devices of a manager, and the resources on them, from now on. Takes a reference. Nothing has run
+ * on the devices yet. */
+void session_devices_share(SessionDevices *devices, DeviceManager *manager);
 /* NULL when there is one device without a name. */
 const DeviceSet *session_devices_names(const SessionDevices *devices);
 /* Whether functions and steps are optimised; see function_runtime_optimize. */

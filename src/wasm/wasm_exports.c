@@ -37,8 +37,22 @@ int TF_WasmOpGradient(const char *name) {
   return op->registration->gradient || op->registration->gradient_fn ? 1 : -1;
 }
 
-TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options, TF_Status *status) {
-  TF_Session *session = TF_NewSession(graph, options, status);
+TF_WasmDeviceManager *TF_WasmNewDeviceManager(const char *task, int num_cpus, TF_Status *status) {
+  start_status(status);
+  return (TF_WasmDeviceManager *)device_manager_new(task, num_cpus, &status->status);
+}
+
+void TF_WasmDeleteDeviceManager(TF_WasmDeviceManager *manager) {
+  device_manager_unref((DeviceManager *)manager);
+}
+
+void TF_WasmClearContainer(TF_WasmDeviceManager *manager, const char *container) {
+  device_manager_clear((DeviceManager *)manager, container);
+}
+
+TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options,
+                              TF_WasmDeviceManager *manager, TF_Status *status) {
+  TF_Session *session = new_session(graph, options, (DeviceManager *)manager, status);
   if (session) session_require_shapes(session->session, true);
   return session;
 }

@@ -21,9 +21,19 @@ TF_CAPI_EXPORT extern void TF_WasmFindOpDef(const char *op, TF_Buffer *op_def, T
  * the op is unknown). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 
-/* TF_NewSession, except that the session refuses feeds whose shape is incompatible with the graph's. */
+/* The devices of a task of a cluster ("/job:worker/replica:0/task:1"), and the resources on them: see
+ * runtime/device_manager.h. Deleting it leaves it to the sessions that use it. */
+typedef struct TF_WasmDeviceManager TF_WasmDeviceManager;
+TF_CAPI_EXPORT extern TF_WasmDeviceManager *TF_WasmNewDeviceManager(const char *task, int num_cpus,
+                                                                    TF_Status *status);
+TF_CAPI_EXPORT extern void TF_WasmDeleteDeviceManager(TF_WasmDeviceManager *manager);
+/* Forgets the resources of a container. "" names the default one. */
+TF_CAPI_EXPORT extern void TF_WasmClearContainer(TF_WasmDeviceManager *manager, const char *container);
+
+/* TF_NewSession, except that the session refuses feeds whose shape is incompatible with the graph's. It uses
+ * the devices of the manager; NULL: those that the options ask for. */
 TF_CAPI_EXPORT extern TF_Session *TF_WasmNewSession(TF_Graph *graph, const TF_SessionOptions *options,
-                                                    TF_Status *status);
+                                                    TF_WasmDeviceManager *manager, TF_Status *status);
 
 /* The device of operations in a scope for `inner` within one whose device is `outer`; both are names of
  * devices, whole or not, or "". INVALID_ARGUMENT when one is malformed. */

@@ -12,6 +12,7 @@ import * as master from '../master/messages.js';
 import { Parcel, pack, unpack } from '../master/transport.js';
 import type { Fields, ValuesOf } from '../messages/message-type.js';
 import type { Plan, Values } from '../session/backend.js';
+import type { DeviceManager } from '../session/device-manager.js';
 import { LocalBackend, LocalCallable } from '../session/local-backend.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { extendGraph } from './extend-graph.js';
@@ -71,7 +72,11 @@ export class MasterService {
   readonly #sessions = new Map<string, Served>();
   readonly #methods = new Map<string, Serve>();
 
-  constructor(private readonly runtime: Runtime) {
+  /** With `devices` all sessions share these, and the variables on them; otherwise each session has its own. */
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly devices?: DeviceManager,
+  ) {
     this.#serve(master.CreateSession, (request) => this.#create(request));
     this.#serve(master.ExtendSession, (request) => this.#extend(request));
     this.#serve(master.PartialRunSetup, (request) => this.#setUpPartialRun(request));
@@ -81,7 +86,7 @@ export class MasterService {
     this.#serve(master.ReleaseCallable, (request) => this.#releaseCallable(request));
     this.#serve(master.ListDevices, (request) => this.#listDevices(request));
     this.#serve(master.CloseSession, (request) => this.#close(request.sessionHandle));
-    this.#serve(master.Reset, () => this.#reset());
+    this.#serve(master.Reset, ({ container }) => this.#reset(container));
     const files = new LocalRamFiles(runtime);
     this.#serve(master.CreateFile, ({ path, size }) => (files.create(path, Number(size)), {}));
     this.#serve(master.WriteFile, ({ path, offset, content }) => {
@@ -123,7 +128,7 @@ export class MasterService {
     const graph = new Graph(this.runtime);
     try {
       if (graphDef) extendGraph(graph, graphDef);
-      const session = new LocalBackend(this.runtime, graph, config ?? NO_CONFIG);
+      const session = new LocalBackend(this.runtime, graph, config ?? NO_CONFIG, this.devices);
       const sessionHandle = newHandle();
       const served = { graph, session, version: 0n, callables: new Map(), nextCallable: 0n };
       this.#sessions.set(sessionHandle, served);
@@ -234,9 +239,10 @@ export class MasterService {
     return {};
   }
 
-  /** Closes all sessions. */
-  async #reset(): Promise<Response<typeof master.Reset>> {
+  /** Closes all sessions, and forgets the shared resources of the containers. */
+  async #reset(containers: readonly string[]): Promise<Response<typeof master.Reset>> {
     for (const handle of [...this.#sessions.keys()]) await this.#close(handle);
+    this.devices?.clear(containers);
     return {};
   }
 }

@@ -21,6 +21,7 @@ import {
   SessionBackend,
   Values,
 } from './backend.js';
+import type { DeviceManager } from './device-manager.js';
 
 function withConfig(
   { wasm }: Runtime,
@@ -63,18 +64,23 @@ export class LocalBackend implements SessionBackend {
   closed = false;
   readonly ramFiles: LocalRamFiles;
 
-  /** `config` is a ConfigProto. */
+  /** `config` is a ConfigProto. Without `devices` the session has its own. */
   constructor(
     readonly runtime: Runtime,
     /** Kept, because the engine's session refers to it. */
     readonly graph: Graph,
     config: Uint8Array,
+    devices?: DeviceManager,
   ) {
     const { wasm } = runtime;
     this.queue = new StepQueue(runtime.sideModule);
     this.ramFiles = new LocalRamFiles(runtime);
     this.pointer = withConfig(runtime, config, (settings) =>
-      unsigned(wasm.checked((status) => wasm.call.TF_WasmNewSession(graph.pointer, settings, status))),
+      unsigned(
+        wasm.checked((status) =>
+          wasm.call.TF_WasmNewSession(graph.pointer, settings, devices ? devices.pointer : 0, status),
+        ),
+      ),
     );
     runtime.opened(this, 'sessions', this.pointer);
   }

@@ -65,6 +65,7 @@ bool iterator_resource_set(IteratorResource *resource, Dataset *dataset, KernelC
   TRY(data_iterator_new(dataset, NULL, context, &made, status));
   data_iterator_free(resource->iterator);
   resource->iterator = made;
+  resource->resource.caller = context->functions;
   return true;
 }
 

@@ -9,8 +9,8 @@ TEST(a_session_has_as_many_cpus_as_it_asks_for) {
   Status status;
   status_init(&status);
   DeviceSet *set, *other;
-  REQUIRE_OK(device_set_new(3, &set, &status), status);
-  REQUIRE_OK(device_set_new(1, &other, &status), status);
+  REQUIRE_OK(device_set_new(LOCAL_TASK, 3, &set, &status), status);
+  REQUIRE_OK(device_set_new(LOCAL_TASK, 1, &other, &status), status);
   CHECK_INT_EQ(set->count, 3);
   CHECK_STR_EQ(set->devices[0].name, DEFAULT_DEVICE_NAME);
   CHECK_STR_EQ(set->devices[2].name, "/job:localhost/replica:0/task:0/device:CPU:2");
@@ -35,7 +35,8 @@ TEST(there_is_at_least_one_device_and_not_more_than_the_most) {
   static const int kCounts[] = {0, -1, MAX_DEVICES + 1, INT32_MAX};
   for (size_t i = 0; i < sizeof kCounts / sizeof kCounts[0]; i++) {
     status_init(&status);
-    CHECK_ERROR(device_set_new(kCounts[i], &set, &status), status, CODE_INVALID_ARGUMENT, "1 to 4096");
+    CHECK_ERROR(device_set_new(LOCAL_TASK, kCounts[i], &set, &status), status, CODE_INVALID_ARGUMENT,
+                "1 to 4096");
   }
 }
 
@@ -44,7 +45,7 @@ TEST(devices_are_listed_in_the_order_of_their_texts) {
   Status status;
   status_init(&status);
   DeviceSet *set;
-  REQUIRE_OK(device_set_new(11, &set, &status), status);
+  REQUIRE_OK(device_set_new(LOCAL_TASK, 11, &set, &status), status);
   StrBuf text = {0};
   device_set_print(set, &text);
   const char *one = strstr(strbuf_text(&text), "CPU:1,"), *ten = strstr(strbuf_text(&text), "CPU:10,"),
@@ -73,7 +74,7 @@ TEST(a_pattern_finds_the_device_of_the_lowest_id) {
   Status status;
   status_init(&status);
   DeviceSet *set;
-  REQUIRE_OK(device_set_new(2, &set, &status), status);
+  REQUIRE_OK(device_set_new(LOCAL_TASK, 2, &set, &status), status);
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     CHECK_CONTEXT("%s", kCases[i].pattern);
     DeviceName pattern;
@@ -102,7 +103,7 @@ TEST(making_devices_says_that_memory_ran_out) {
     status_init(&status);
     DeviceSet *set = NULL;
     shortage_begin(&shortage);
-    bool ok = device_set_new(300, &set, &status);
+    bool ok = device_set_new(LOCAL_TASK, 300, &set, &status);
     shortage_end(&shortage, ok, status.code);
     if (ok) device_set_unref(set);
   } while (shortage_next(&shortage));

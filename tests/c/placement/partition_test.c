@@ -198,7 +198,7 @@ static bool begin_loop(Loop *l, const char *condition, const char *attrs, bool p
   StepSignature signature = {.targets = &target, .num_targets = 1};
   Placement placement;
   PlacerOptions options = {0};
-  bool ok = target && CHECK_OK(device_set_new(2, &l->c.devices, &l->c.status), l->c.status) &&
+  bool ok = target && CHECK_OK(device_set_new(LOCAL_TASK, 2, &l->c.devices, &l->c.status), l->c.status) &&
             CHECK_OK(client_graph_of_step(l->c.graph, &signature, &l->body, &l->c.status), l->c.status);
   options.devices = l->c.devices;
   ok = ok && CHECK_OK(place_graph(l->c.graph, &options, l->c.arena, &placement, &l->c.status), l->c.status);
@@ -254,7 +254,7 @@ TEST(results_without_a_device_are_on_the_first) {
       "node { name: 'a' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } "
       "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } } } } }",
       c.arena, &c.status);
-  REQUIRE_OK(device_set_new(2, &c.devices, &c.status), c.status);
+  REQUIRE_OK(device_set_new(LOCAL_TASK, 2, &c.devices, &c.status), c.status);
   NodeOutput fetch = {graph_find_node(c.graph, "a"), 0};
   StepSignature signature = {.fetches = &fetch, .num_fetches = 1};
   REQUIRE_OK(client_graph_of_step(c.graph, &signature, &body, &c.status), c.status);
@@ -315,7 +315,7 @@ TEST(parts_of_random_graphs_never_wait_for_each_other_in_a_circle) {
     write_random(&text, seed);
     c.graph = graph_of_text(strbuf_text(&text), c.arena, &c.status);
     strbuf_free(&text);
-    REQUIRE_OK(device_set_new(3, &c.devices, &c.status), c.status);
+    REQUIRE_OK(device_set_new(LOCAL_TASK, 3, &c.devices, &c.status), c.status);
     PlacerOptions options = {.devices = c.devices};
     NodeOutput fetches[] = {{graph_find_node(c.graph, "n59"), 0}, {graph_find_node(c.graph, "n50"), 0}};
     StepSignature signature = {.fetches = fetches, .num_fetches = 2};

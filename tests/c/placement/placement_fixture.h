@@ -41,7 +41,8 @@ static inline bool begin_case(PlacementCase *c, const Json *line) {
   CHECK_CONTEXT("%s", c->name);
   c->graph = graph_of_text(json_get(line, "graph")->string, c->arena, &c->status);
   if (c->graph &&
-      CHECK_OK(device_set_new((int)json_get(line, "devices")->integer, &c->devices, &c->status), c->status))
+      CHECK_OK(device_set_new(LOCAL_TASK, (int)json_get(line, "devices")->integer, &c->devices, &c->status),
+               c->status))
     return true;
   end_case(c);
   return false;

@@ -69,7 +69,7 @@ static bool place_text(Placed *p, const char *text, int devices, bool soft) {
   *p = (Placed){.c = {.name = "", .arena = arena_new()}};
   status_init(&p->c.status);
   p->c.graph = graph_of_text(text, p->c.arena, &p->c.status);
-  if (!p->c.graph || !CHECK_OK(device_set_new(devices, &p->c.devices, &p->c.status), p->c.status))
+  if (!p->c.graph || !CHECK_OK(device_set_new(LOCAL_TASK, devices, &p->c.devices, &p->c.status), p->c.status))
     return false;
   PlacerOptions options = {.devices = p->c.devices,
                            .allow_soft_placement = soft,
@@ -163,7 +163,7 @@ TEST(placing_says_that_memory_ran_out) {
       Placement placement;
       status_init(&c.status);
       c.graph = graph_of_text(text, c.arena, &c.status);
-      if (!c.graph || !CHECK_OK(device_set_new(2, &c.devices, &c.status), c.status)) return;
+      if (!c.graph || !CHECK_OK(device_set_new(LOCAL_TASK, 2, &c.devices, &c.status), c.status)) return;
       PlacerOptions options = {.devices = c.devices};
       shortage_begin(&shortage);
       bool ok = place_graph(c.graph, &options, c.arena, &placement, &c.status);

@@ -10,7 +10,8 @@ enum { NUM_DEVICES = 3 };
 
 static bool begin_devices(Fixture *f, DeviceSet **devices, const char *lines) {
   *devices = NULL;
-  if (!begin(f) || !CHECK_OK(device_set_new(NUM_DEVICES, devices, &f->status), f->status)) return false;
+  if (!begin(f) || !CHECK_OK(device_set_new(LOCAL_TASK, NUM_DEVICES, devices, &f->status), f->status))
+    return false;
   const PlacerOptions options = {.devices = *devices};
   session_place(f->session, &options);
   return CHECK_OK(import_lines(f->graph, lines, &f->status), f->status);

@@ -244,7 +244,7 @@ static void differentiate(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status)
 static void open_session(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   (void)buffer;
   TF_Status *closed = TF_NewStatus();
-  TF_Session *session = TF_WasmNewSession(graph, NULL, status);
+  TF_Session *session = TF_WasmNewSession(graph, NULL, NULL, status);
   CHECK((TF_GetCode(status) == TF_OK) == (session != NULL));
   if (session) TF_DeleteSession(session, closed ? closed : status);
   TF_DeleteStatus(closed);

@@ -15,7 +15,7 @@ static bool begin_steps(Steps *s) {
   s->x = placeholder_of(&s->f, "x", TF_BOOL, 0, NULL);
   s->y = endless_loop(&s->f, s->x);
   TF_SessionOptions *options = TF_NewSessionOptions();
-  s->session = TF_WasmNewSession(s->f.graph, options, s->f.status);
+  s->session = TF_WasmNewSession(s->f.graph, options, NULL, s->f.status);
   TF_DeleteSessionOptions(options);
   return CHECK(s->session);
 }

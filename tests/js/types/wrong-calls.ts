@@ -36,7 +36,7 @@ const shapeOfGraphs = wasm.addFunction((graph: GraphPtr) => void graph, 'vii');
 // What is right, beside what is wrong below.
 call.TF_GraphToGraphDef(graph, buffer, status);
 call.TF_WasmResumeStep(step, 10, tensors, 1, status);
-call.TF_WasmNewSession(graph, 0, status);
+call.TF_WasmNewSession(graph, 0, 0, status);
 call.TF_SetAttrInt(call.TF_NewOperation(graph, name, name), name, 3n);
 call.TF_AllocateTensor(1, scope.dims([2, null]), 2, 8);
 call.TF_OperationInput(outputs, scope.words([operation, 0]));
@@ -53,7 +53,7 @@ call.TF_DeleteGraph(session);
 // @ts-expect-error: a number in the place of a pointer
 call.TF_DeleteTensor(5);
 // @ts-expect-error: no status
-call.TF_WasmNewSession(graph, 0, 0);
+call.TF_WasmNewSession(graph, 0, 0, 0);
 // @ts-expect-error: 64 bits are a bigint
 call.TF_SetAttrInt(call.TF_NewOperation(graph, name, name), name, 3);
 // @ts-expect-error: a size is a number

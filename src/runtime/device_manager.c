@@ -1,0 +1,67 @@
+#include "runtime/device_manager.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+/* What TensorFlow calls the container of resources without one. */
+#define DEFAULT_CONTAINER "localhost"
+
+struct DeviceManager {
+  DeviceSet *devices;
+  ResourceManager **resources; /* one per device */
+  atomic_int references;
+};
+
+static void free_manager(DeviceManager *manager) {
+  for (int i = 0; manager->resources && i < manager->devices->count; i++)
+    resource_manager_free(manager->resources[i]);
+  mem_free(manager->resources);
+  device_set_unref(manager->devices);
+  mem_free(manager);
+}
+
+static bool make_resources(DeviceManager *manager, Status *status) {
+  int count = manager->devices->count;
+  manager->resources = mem_calloc(count, sizeof(ResourceManager *));
+  bool ok = manager->resources;
+  for (int i = 0; ok && i < count; i++) ok = (manager->resources[i] = resource_manager_new());
+  return ok || status_oom(status, "devices");
+}
+
+DeviceManager *device_manager_new(const char *task, int num_cpus, Status *status) {
+  DeviceManager *manager = mem_calloc(1, sizeof *manager);
+  if (!manager) {
+    status_oom(status, "devices");
+    return NULL;
+  }
+  atomic_init(&manager->references, 1);
+  if (device_set_new(task, num_cpus, &manager->devices, status) && make_resources(manager, status))
+    return manager;
+  free_manager(manager);
+  return NULL;
+}
+
+DeviceManager *device_manager_ref(DeviceManager *manager) {
+  atomic_fetch_add(&manager->references, 1);
+  return manager;
+}
+
+void device_manager_unref(DeviceManager *manager) {
+  if (manager && atomic_fetch_sub(&manager->references, 1) == 1) free_manager(manager);
+}
+
+DeviceSet *device_manager_devices(const DeviceManager *manager) { return manager->devices; }
+
+ResourceManager *device_manager_resources(const DeviceManager *manager, int device) {
+  return manager->resources[device];
+}
+
+void device_manager_clear(DeviceManager *manager, const char *container) {
+  bool is_default = !container[0] || strcmp(container, DEFAULT_CONTAINER) == 0;
+  for (int i = 0; i < manager->devices->count; i++) {
+    resource_manager_clear(manager->resources[i], str_of(is_default ? "" : container));
+    if (is_default) resource_manager_clear(manager->resources[i], str_of(DEFAULT_CONTAINER));
+  }
+}
