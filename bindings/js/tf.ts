@@ -19,6 +19,7 @@ import { OpRegistrar, OpSpec } from './ops/register-op.js';
 import type { MemoryInfo, Runtime } from './engine/runtime.js';
 import { Saver } from './models/saver.js';
 import { Session, SessionOptions } from './session/session.js';
+import { GrpcTarget, ServerOptions, isGrpcTarget, resetServer } from './session/grpc-target.js';
 import { resetSessions } from './session/local-backend.js';
 import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
@@ -52,7 +53,12 @@ export interface TF {
      * Closes all sessions of the engine, as TensorFlow's `Session.reset` does. `target` is '' for sessions of
      * this thread. The variables of closed sessions are gone, whatever the `containers` are.
      */
-    reset(target?: string, containers?: readonly string[]): void;
+    reset(target?: '', containers?: readonly string[]): void;
+    /**
+     * Closes all sessions of a server of TensorFlow, also those of others, and frees the variables of the
+     * containers; without names those of the default one.
+     */
+    reset(target: GrpcTarget, containers?: readonly string[], options?: ServerOptions): Promise<void>;
   };
   /** Receives what steps run: `session.run(y, feeds, { trace })`. */
   readonly Trace: typeof Trace;
@@ -138,8 +144,20 @@ export function makeTF(runtime: Runtime): TF {
       constructor(graph: Graph, options?: SessionOptions) {
         super(runtime, graph, options);
       }
-      static reset(target = '', containers: readonly string[] = []): void {
-        resetSessions(runtime, target, containers);
+      static reset(target?: '', containers?: readonly string[]): void;
+      static reset(
+        target: GrpcTarget,
+        containers?: readonly string[],
+        options?: ServerOptions,
+      ): Promise<void>;
+      static reset(
+        target: '' | GrpcTarget = '',
+        containers: readonly string[] = [],
+        options: ServerOptions = {},
+      ): void | Promise<void> {
+        return isGrpcTarget(target)
+          ? resetServer(target, containers, options)
+          : resetSessions(runtime, target, containers);
       }
     },
     Trace,

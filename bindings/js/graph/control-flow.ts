@@ -32,6 +32,12 @@ export interface CallOptions extends OpOptions {
 
 type Shape = (number | null)[] | null;
 
+/**
+ * TensorFlow then runs branches and loops node by node. Without it, each round of a loop takes a part of its stack, and
+ * a long loop ends its process.
+ */
+const LOWERED = { _lower_using_switch_merge: true } as const;
+
 const hasResource = (output: Output): boolean => output.dtype === 'resource' || output.dtype === 'variant';
 
 /** An argument of the function that `graph` becomes, named after the outer value. */
@@ -340,6 +346,7 @@ export function addCond(
       then_branch: first.define(bodies, `${functionBase(name)}_true`, captures),
       else_branch: second.define(bodies, `${functionBase(name)}_false`, captures),
       output_shapes: first.shapes.map((shape, i) => mergeShapes(shape, second.shapes[i]!)),
+      ...LOWERED,
     };
     const type = first.isStateful || second.isStateful ? 'If' : 'StatelessIf';
     return graph.op(type, [pred, [...values, ...captures]], { ...options, name, attrs }).outputs;
@@ -382,6 +389,7 @@ export function addWhileLoop(
       cond: test.define(bodies, `${functionBase(name)}_cond`, captures),
       body: round!.define(bodies, `${functionBase(name)}_body`, captures, true),
       output_shapes: [...shapes, ...captures.map((capture) => capture.shape)],
+      ...LOWERED,
     };
     const type = round!.isStateful || test.isStateful ? 'While' : 'StatelessWhile';
     return graph

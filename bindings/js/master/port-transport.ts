@@ -13,6 +13,7 @@ interface Pending {
 
 export class PortTransport implements Transport {
   readonly carriesBuffers = true;
+  readonly keepsOrder = true;
   private readonly pending = new Map<number, Pending>();
   private lastId = 0;
   /** Why the service can serve nothing any more. No error, because errors keep alive who was called. */

@@ -1,4 +1,5 @@
 /** Transport: carries calls of a MasterService, whatever is between the client and the service. */
+import { InvalidArgumentError, TFError } from '../base/errors.js';
 import type { Fields, MessageType, ValuesOf } from '../messages/message-type.js';
 import { OutOfLine } from '../messages/tensor-proto.js';
 import type { Method } from './messages.js';
@@ -12,14 +13,31 @@ export interface Parcel {
 export interface CallOptions {
   /** Rejects the call with CancelledError, and cancels its work. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Milliseconds after which a network ends the call with DeadlineExceededError. 0: the call runs a step, which may
+   * take as long as it does. Without it the transport has a time of its own.
+   */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface Transport {
   /** Whether parcels may have buffers. They are transferred: the sender loses them. */
   readonly carriesBuffers: boolean;
+  /** Whether the service begins steps in the order of the calls. */
+  readonly keepsOrder: boolean;
+  /** The maximum length of a message, if there is one. */
+  readonly mostBytes?: number;
   /** Rejects with the TFError of the service, and with UnavailableError when it cannot be reached. */
   call(method: string, request: Parcel, options: CallOptions): Promise<Parcel>;
+  /** Adds advice to an error of the service that was in a response. */
+  advised?(error: TFError): TFError;
 }
+
+/** The error for a message that is longer than a transport carries. */
+export const tooLong = (method: string, size: number, most: number): InvalidArgumentError =>
+  new InvalidArgumentError(
+    `the message of ${method} would have ${size} bytes, and TensorFlow's messages have at most ${most}: feed the values in parts`,
+  );
 
 /** Encodes a message for a transport. */
 export function pack<F extends Fields>(

@@ -15,6 +15,8 @@ export class GraphGrowth {
   /** How many extensions of operations were given. */
   #extensions = 0;
   #library: Uint8Array = new Uint8Array(0);
+  /** TensorFlow refuses to extend a graph by one of another version. */
+  #versions: Uint8Array = new Uint8Array(0);
 
   constructor(private readonly graph: Graph) {}
 
@@ -23,7 +25,10 @@ export class GraphGrowth {
     this.#newOperations();
     this.#extendedOperations();
     const bytes = this.graph.toGraphDef();
-    for (const field of fieldsOf(bytes)) if (field.number === GRAPH.library) this.#library = field.bytes;
+    for (const field of fieldsOf(bytes)) {
+      if (field.number === GRAPH.library) this.#library = field.bytes;
+      else if (field.number === GRAPH.versions) this.#versions = field.bytes;
+    }
     return bytes;
   }
 
@@ -38,7 +43,7 @@ export class GraphGrowth {
     const def = new MessageWriter();
     for (const operation of operations) def.bytes(GRAPH.node, operation.toNodeDef());
     if (this.graph.wasm.call.TF_GraphNumFunctions(this.graph.pointer) > 0) this.#addLibrary(def);
-    return def.finish();
+    return def.bytes(GRAPH.versions, this.#versions).finish();
   }
 
   #addLibrary(def: MessageWriter): void {

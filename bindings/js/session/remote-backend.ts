@@ -1,11 +1,11 @@
 /** RemoteBackend: runs the steps of a session through a MasterService. */
-import { CancelledError, InternalError, UnimplementedError, errorOf } from '../base/errors.js';
+import { CancelledError, InternalError, TFError, UnimplementedError, errorOf } from '../base/errors.js';
 import type { RamFiles } from '../engine/ram-files.js';
 import { timeoutOf } from '../engine/step-queue.js';
 import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
-import { Transport, invoke } from '../master/transport.js';
+import { CallOptions, Transport, invoke, tooLong } from '../master/transport.js';
 import type { Fields, ValuesOf } from '../messages/message-type.js';
 import { Tensor } from '../tensor/tensor.js';
 import {
@@ -29,6 +29,25 @@ const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
     owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never),
   );
 
+const bytesOf = ({ data }: Tensor): number =>
+  Array.isArray(data)
+    ? data.reduce<number>((sum, text) => sum + text.length, 0)
+    : (data as ArrayBufferView).byteLength;
+
+/** Copies of the values of a call, before which their size is checked. */
+function feedOf(transport: Transport, { name }: { readonly name: string }, values: Values): Tensor[] {
+  const size = values.tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
+  if (size > (transport.mostBytes ?? Number.POSITIVE_INFINITY))
+    throw tooLong(name, size, transport.mostBytes!);
+  return ownTensors(values);
+}
+
+/** Servers ignore a request that they have seen before. */
+function newRequestId(): bigint {
+  const [id] = crypto.getRandomValues(new BigInt64Array(1));
+  return BigInt.asUintN(63, id!) || 1n;
+}
+
 /** RunOptions.TraceLevel */
 const FULL_TRACE = 3;
 
@@ -38,6 +57,11 @@ const runOptionsOf = (options: BackendOptions): Partial<master.RunOptions> | und
   return { timeoutInMs: BigInt(timeoutMs), traceLevel: options.trace ? FULL_TRACE : 0 };
 };
 
+const callOptionsOf = (options: BackendOptions): CallOptions => ({
+  signal: options.signal,
+  timeoutMs: timeoutOf(options),
+});
+
 /** So many bytes of a file are sent at once: a message is copied several times. */
 const MOST_WRITTEN = 1 << 22;
 
@@ -46,6 +70,9 @@ const noSync = (): never => {
     'a session with a target has no runSync, because its steps run elsewhere: write await ….run(…)',
   );
 };
+
+const NOT_EXTENDED =
+  'The service has not taken what was added to the graph. It cannot change nodes and functions that it has: make a new session.';
 
 /** The service's side of a session. It ends when the session is closed, or collected without that. */
 class Registration {
@@ -75,7 +102,11 @@ class Registration {
     this.ready = this.ready.then(async (sessionHandle) => {
       const currentGraphVersion = this.#version;
       const request = { sessionHandle, graphDef, currentGraphVersion };
-      this.#version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
+      try {
+        this.#version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
+      } catch (error) {
+        throw error instanceof TFError ? error.hint(NOT_EXTENDED) : error;
+      }
       return sessionHandle;
     });
     this.ready.catch(() => {}); // each step reports it
@@ -96,6 +127,12 @@ class Registration {
 /** Ends sessions that the user did not close. */
 const net = new FinalizationRegistry<Registration>((registration) => void registration.close());
 
+/** Of which partial run a step is a piece, and the piece that has to end before. */
+interface PieceOf {
+  readonly handle: Promise<string>;
+  readonly after: Promise<unknown> | undefined;
+}
+
 export class RemoteBackend implements SessionBackend {
   readonly #registration: Registration;
   readonly #growth: GraphGrowth;
@@ -109,6 +146,10 @@ export class RemoteBackend implements SessionBackend {
     this.#growth = new GraphGrowth(graph);
     this.#registration = new Registration(transport, config, this.#growth.whole(), released);
     net.register(this, this.#registration, this);
+  }
+
+  get transport(): Transport {
+    return this.#registration.transport;
   }
 
   get closed(): boolean {
@@ -126,7 +167,7 @@ export class RemoteBackend implements SessionBackend {
   async call<Q extends Fields, R extends Fields>(
     method: master.Method<Q, R>,
     request: (sessionHandle: string) => Partial<ValuesOf<Q>> | Promise<Partial<ValuesOf<Q>>>,
-    signal?: AbortSignal,
+    { signal, timeoutMs }: CallOptions = {},
   ): Promise<ValuesOf<R>> {
     this.checkUsable();
     const growth = this.#growth.next();
@@ -138,7 +179,7 @@ export class RemoteBackend implements SessionBackend {
     for (const one of signals) one?.addEventListener('abort', cancel, { once: true });
     const sent = this.#lastSent.then(async () => {
       const values = await request(await ready);
-      const response = invoke(transport, method, values, { signal: cancelling.signal });
+      const response = invoke(transport, method, values, { signal: cancelling.signal, timeoutMs });
       response.catch(() => {}); // it is reported below, unless the call was cancelled before it was sent
       return { response };
     });
@@ -158,15 +199,16 @@ export class RemoteBackend implements SessionBackend {
     return this.runStep(plan, values, options, answer);
   }
 
-  /** A step, or a piece of the partial run of a handle. */
+  /** A step, or a piece of a partial run. */
   async runStep<T>(
     { feeds, fetches, targets }: Plan,
     values: Values,
     options: BackendOptions,
     answer: Answer<T>,
-    partialRun?: Promise<string>,
+    partialRun?: PieceOf,
   ): Promise<T> {
-    const tensors = ownTensors(values);
+    const { transport } = this;
+    const tensors = feedOf(transport, master.RunStep, values);
     const runOptions = runOptionsOf(options);
     const step = {
       feed: feeds.map(({ name }, i) => ({ name, tensor: tensors[i] })),
@@ -174,15 +216,20 @@ export class RemoteBackend implements SessionBackend {
       target: targets.map(nameOf),
       options: runOptions && master.RunOptions.encode(runOptions),
       storeErrorsInResponseBody: true,
+      requestId: newRequestId(),
     };
     return answered(answer, async () => {
+      if (partialRun?.after) await partialRun.after;
       const response = await this.call(
         master.RunStep,
-        async (sessionHandle) => ({ sessionHandle, ...step, partialRunHandle: await partialRun }),
-        options.signal,
+        async (sessionHandle) => ({ sessionHandle, ...step, partialRunHandle: await partialRun?.handle }),
+        callOptionsOf(options),
       );
       if (response.metadata) options.trace?.add(response.metadata);
-      if (response.statusCode !== 0) throw errorOf(response.statusCode, response.statusErrorMessage);
+      if (response.statusCode !== 0) {
+        const error = errorOf(response.statusCode, response.statusErrorMessage);
+        throw transport.advised?.(error) ?? error;
+      }
       return inOrderOf(step.fetch, response.tensor);
     });
   }
@@ -281,6 +328,8 @@ async function answered<T>(answer: Answer<T>, call: () => Promise<readonly Tenso
 class RemoteCallable implements CallableBackend {
   readonly #session: RemoteBackend;
   readonly #handle: Promise<bigint>;
+  /** Fulfilled when all runs have ended: a service may release a callable before a run that was called earlier. */
+  #ended: Promise<unknown> = Promise.resolve();
 
   constructor(
     session: RemoteBackend,
@@ -297,19 +346,26 @@ class RemoteCallable implements CallableBackend {
       tensorConnection: connections.map(([from, to]) => ({ fromTensor: from.name, toTensor: to.name })),
     };
     this.#handle = session
-      .call(master.MakeCallable, (sessionHandle) => ({ sessionHandle, options }))
+      .call(master.MakeCallable, (sessionHandle) => ({ sessionHandle, options, requestId: newRequestId() }))
       .then(({ handle }) => handle);
     this.#handle.catch(() => {}); // each run reports it
   }
 
   async run<T>(values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
-    const feed = ownTensors(values);
+    const feed = feedOf(this.#session.transport, master.RunCallable, values);
     return answered(answer, async () => {
-      const response = await this.#session.call(
+      const running = this.#session.call(
         master.RunCallable,
-        async (sessionHandle) => ({ sessionHandle, handle: await this.#handle, feed }),
-        options.signal,
+        async (sessionHandle) => ({
+          sessionHandle,
+          handle: await this.#handle,
+          feed,
+          requestId: newRequestId(),
+        }),
+        callOptionsOf(options),
       );
+      this.#ended = Promise.allSettled([this.#ended, running]);
+      const response = await running;
       if (response.metadata) options.trace?.add(response.metadata);
       return response.fetch;
     });
@@ -320,7 +376,8 @@ class RemoteCallable implements CallableBackend {
   }
 
   release(): void {
-    this.#handle
+    this.#ended
+      .then(() => this.#handle)
       .then((handle) =>
         this.#session.call(master.ReleaseCallable, (sessionHandle) => ({ sessionHandle, handle })),
       )
@@ -331,6 +388,7 @@ class RemoteCallable implements CallableBackend {
 class RemotePartialRun implements PartialRunBackend {
   readonly #session: RemoteBackend;
   readonly #begun: Promise<string>;
+  #lastPiece: Promise<unknown> = Promise.resolve();
   /** Empty until the service has answered. */
   handle = '';
 
@@ -338,13 +396,21 @@ class RemotePartialRun implements PartialRunBackend {
     this.#session = session;
     const names = { feed: feeds.map(nameOf), fetch: fetches.map(nameOf), target: targets.map(nameOf) };
     this.#begun = session
-      .call(master.PartialRunSetup, (sessionHandle) => ({ sessionHandle, ...names }))
+      .call(master.PartialRunSetup, (sessionHandle) => ({
+        sessionHandle,
+        ...names,
+        requestId: newRequestId(),
+      }))
       .then(({ partialRunHandle }) => (this.handle = partialRunHandle));
     this.#begun.catch(() => {}); // each piece reports it
   }
 
   run<T>(piece: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
-    return this.#session.runStep(piece, values, options, answer, this.#begun);
+    const { transport } = this.#session;
+    const of = { handle: this.#begun, after: transport.keepsOrder ? undefined : this.#lastPiece };
+    const running = this.#session.runStep(piece, values, options, answer, of);
+    this.#lastPiece = running.catch(() => {}); // its caller has the error
+    return running;
   }
 
   runSync(): never {

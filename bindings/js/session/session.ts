@@ -14,6 +14,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import type { Device, Plan, SessionBackend, Values } from './backend.js';
 import { Callable, CallableOptions } from './callable.js';
 import { LocalBackend } from './local-backend.js';
+import { GrpcTarget, ServerOptions, isGrpcTarget, openOnServer } from './grpc-target.js';
 import { OpenSession } from './open-session.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
@@ -25,14 +26,15 @@ export interface RunOptions extends TracedStepOptions {
   targets?: readonly (Operation | string)[];
 }
 
-export interface SessionOptions {
+export interface SessionOptions extends ServerOptions {
   /**
    * '' runs in this thread. 'worker' runs in an engine of its own in a Web Worker, or a worker thread of Node:
    * steps never block this thread, and everything is asynchronous (there is no `runSync`). All such sessions
    * of an engine share one worker. It has its own files and ops: those of `tf.files` and `tf.registerOp` are
-   * not there.
+   * not there. 'grpc://host:port' runs on a server of TensorFlow and the cluster that it belongs to, from Node
+   * with the package @grpc/grpc-js: there, steps that are not awaited run at the same time.
    */
-  target?: '' | 'worker';
+  target?: '' | 'worker' | GrpcTarget;
   /**
    * false: every node runs unchanged, and calls are not inlined. Results are the same. Use it to measure the
    * effect of the optimizer.
@@ -56,6 +58,8 @@ const SESSION_OPTIONS: Schema<SessionOptions> = {
   deviceCount: 'an object',
   allowSoftPlacement: 'true or false',
   logDevicePlacement: 'true or false',
+  credentials: 'an object',
+  operationTimeoutMs: 'a number',
 };
 
 /** A ConfigProto. */
@@ -68,6 +72,8 @@ function configOf(options: SessionOptions): Uint8Array {
   }
   if (options.allowSoftPlacement !== false) config.varint(7, 1);
   if (options.logDevicePlacement) config.varint(8, 1);
+  const timeoutMs = timeoutOf({ timeoutMs: options.operationTimeoutMs ?? 0 });
+  if (timeoutMs > 0) config.varint(11, timeoutMs);
   if (options.optimize === false) {
     const level = new MessageWriter().varint(3, -1); // opt_level: L0
     config.bytes(10, new MessageWriter().bytes(3, level.finish()).finish());
@@ -79,8 +85,9 @@ function backendFor(runtime: Runtime, graph: Graph, options: SessionOptions): Se
   const { target = '' } = options;
   if (target === 'worker') return openInWorker(runtime, graph, configOf(options));
   if (target === '') return new LocalBackend(runtime, graph, configOf(options));
+  if (isGrpcTarget(target)) return openOnServer(graph, target, configOf(options), options);
   throw new UnimplementedError(
-    `target '${target as string}' is not supported: sessions run in this thread (''), or in a worker ('worker')`,
+    `target '${target as string}' is not supported: sessions run in this thread (''), in a worker ('worker') or on a server of TensorFlow ('grpc://host:port')`,
   );
 }
 
