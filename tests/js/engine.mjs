@@ -3,8 +3,27 @@ import { detectFeatures, init } from '../../npm/dist/index.js';
 
 export const isPage = typeof window === 'object';
 
+/** Where the sessions of the specs run, unless they name a target: grpc-sessions.node.test.mjs sets it. */
+const TARGET = isPage ? undefined : process.env.TFCORE_TEST_TARGET;
+
+/** Whether steps run in this thread, so that they may be synchronous. */
+export const isHere = !TARGET;
+
 /** The build that the specs run on: the host's fastest with one thread. */
-export const engine = () => init({ threads: 1 });
+export async function engine() {
+  const tf = await init({ threads: 1 });
+  if (!TARGET) return tf;
+  const { Session } = tf;
+  tf.Session = class extends Session {
+    constructor(graph, options) {
+      super(graph, { target: TARGET, ...options });
+    }
+  };
+  return tf;
+}
+
+/* Sessions of a server share its variables. */
+if (TARGET) afterEach(async () => (await init({ threads: 1 })).Session.reset(TARGET));
 
 /** The builds that this host can run. */
 export function hostVariants() {

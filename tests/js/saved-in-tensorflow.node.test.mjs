@@ -1,19 +1,15 @@
 // SavedModels that were written here, opened by TensorFlow. Needs the oracle's TensorFlow.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { engine, isClose } from './engine.mjs';
+import { PYTHON, needTensorFlow } from './tensorflow-servers.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SAVED = path.join(ROOT, 'tests/data/models/saved');
-/** Where tests/oracle/environment.py puts TensorFlow. */
-const PYTHON = path.join(
-  process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'),
-  'tfcore-wasm/oracle/bin/python',
-);
 
 /** TensorFlow appends numbers to names that several variables of a program have. */
 const plain = (names) => names.map((name) => name.replace(/_\d+$/, ''));
@@ -22,12 +18,7 @@ describe('models saved here, in TensorFlow', function () {
   this.timeout(180_000);
   let folder;
   before(function () {
-    if (!existsSync(PYTHON)) {
-      console.log(
-        '      skipped: `python3 tests/oracle/golden strings` installs the TensorFlow that this needs',
-      );
-      this.skip();
-    }
+    needTensorFlow(this);
     folder = mkdtempSync(path.join(tmpdir(), 'saved-'));
   });
   after(() => folder && rmSync(folder, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 // Long steps: they yield to the event loop, have deadlines, can be aborted, and end with their session.
 import assert from 'node:assert/strict';
 import { CancelledError, DeadlineExceededError, InvalidArgumentError } from '../../npm/dist/index.js';
-import { engine, withGraph } from './engine.mjs';
+import { engine, isHere, withGraph } from './engine.mjs';
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -36,7 +36,8 @@ describe('steps that take long', () => {
   it('end at their deadline, also when they run at once', () =>
     withLoop(async ({ session, n, rounds, endless }) => {
       await assert.rejects(session.run(rounds, endless, { timeoutMs: 30 }), DeadlineExceededError);
-      assert.throws(() => session.runSync(rounds, endless, { timeoutMs: 30 }), DeadlineExceededError);
+      if (isHere)
+        assert.throws(() => session.runSync(rounds, endless, { timeoutMs: 30 }), DeadlineExceededError);
       assert.equal((await session.run(rounds, new Map([[n, 5]]), { timeoutMs: 60_000 })).item(), 5);
       for (const timeoutMs of [-1, NaN, 'soon'])
         await assert.rejects(session.run(rounds, endless, { timeoutMs }), InvalidArgumentError);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { CancelledError, InvalidArgumentError, NotFoundError } from '../../npm/dist/index.js';
-import { engine, withGraph } from './engine.mjs';
+import { engine, isHere, isPage, withGraph } from './engine.mjs';
 
 describe('Session', () => {
   let tf;
@@ -48,8 +48,9 @@ describe('Session', () => {
       assert.deepEqual(result.again.array(), [[11, 22]]);
       assert.equal(await session.run(nothing), null);
       assert.equal(await session.run('nothing'), null);
+      const twice = isHere ? session.runSync([sum, sum], feeds) : await session.run([sum, sum], feeds);
       assert.deepEqual(
-        session.runSync([sum, sum], feeds).map((value) => value.array()),
+        twice.map((value) => value.array()),
         [[[11, 22]], [[11, 22]]],
       );
     }));
@@ -211,7 +212,13 @@ describe('Session', () => {
   it('can be aborted before it starts, and refuses targets that it does not have', () =>
     withSum(async ({ g, session, sum }) => {
       await assert.rejects(session.run(sum, {}, { signal: AbortSignal.abort() }), CancelledError);
-      assert.throws(() => new tf.Session(g, { target: 'grpc://somewhere' }), { code: 'UNIMPLEMENTED' });
+      assert.throws(() => new tf.Session(g, { target: 'tcp://somewhere' }), { code: 'UNIMPLEMENTED' });
+      const server = { target: 'grpc://localhost:2222' };
+      if (isPage)
+        assert.throws(() => new tf.Session(g, server), {
+          code: 'UNIMPLEMENTED',
+          message: /a page cannot speak gRPC.* Open the session in Node, or use target 'worker'/,
+        });
     }));
 
   describe('without the optimizer', () => {

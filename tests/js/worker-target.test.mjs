@@ -413,7 +413,7 @@ describe("the target 'worker'", function () {
     withWorker(async (g, session) => {
       assert.throws(() => session.runSync(g.constant(1)), UnimplementedError);
       assert.throws(() => session.runSync(g.constant(1)), /write await/);
-      assert.throws(() => new tf.Session(g, { target: 'grpc://nowhere' }), UnimplementedError);
+      assert.throws(() => new tf.Session(g, { target: 'elsewhere' }), UnimplementedError);
     }));
 
   it('ends a step that runs when it is aborted, and goes on with the next', () =>

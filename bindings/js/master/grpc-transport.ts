@@ -1,11 +1,5 @@
 /** GrpcTransport: calls of a MasterService of TensorFlow through gRPC, in Node. */
-import {
-  CancelledError,
-  DeadlineExceededError,
-  TFError,
-  UnavailableError,
-  errorOf,
-} from '../base/errors.js';
+import { CancelledError, DeadlineExceededError, TFError, UnavailableError, errorOf } from '../base/errors.js';
 import {
   CONNECTION,
   GrpcClient,
@@ -47,7 +41,8 @@ const adviceFor = (address: string): Readonly<Record<string, string>> => ({
 });
 
 /** Servers of TensorFlow answer the methods of TensorFlow alone. */
-const NO_FILES = 'Only an engine of this package has files in its memory: restore the checkpoint from a path that the server can read.';
+const NO_FILES =
+  'Only an engine of this package has files in its memory: restore the checkpoint from a path that the server can read.';
 
 /** gRPC takes and gives Buffers, whose `slice` is no copy. */
 const toBuffer = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array =>
@@ -88,11 +83,18 @@ export class GrpcTransport implements Transport {
     if (signal?.aborted) throw new CancelledError('the call was cancelled');
     return new Promise((resolve, reject) => {
       const options = limit > 0 ? { deadline: Date.now() + limit } : {};
-      const call = client.makeUnaryRequest(methodPath(method), toBuffer, fromBuffer, bytes, options, (failure, response) => {
-        signal?.removeEventListener('abort', cancel);
-        if (failure) reject(this.#errorOf(method, failure, limit));
-        else resolve({ bytes: response!, buffers: [] });
-      });
+      const call = client.makeUnaryRequest(
+        methodPath(method),
+        toBuffer,
+        fromBuffer,
+        bytes,
+        options,
+        (failure, response) => {
+          signal?.removeEventListener('abort', cancel);
+          if (failure) reject(this.#errorOf(method, failure, limit));
+          else resolve({ bytes: response!, buffers: [] });
+        },
+      );
       const cancel = () => call.cancel();
       signal?.addEventListener('abort', cancel, { once: true });
     });

@@ -41,7 +41,8 @@ function connectTo(target: GrpcTarget, { credentials, operationTimeoutMs }: Serv
   if (!/^(?:[^\s:/,]+|\[[\da-fA-F:.]+\]):\d{1,5}$/.test(address))
     throw new InvalidArgumentError(`target ${shown(target)} is not of the form grpc://host:port`);
   if (credentials !== undefined) checkCredentials(credentials);
-  const timeoutMs = operationTimeoutMs === undefined ? undefined : timeoutOf({ timeoutMs: operationTimeoutMs });
+  const timeoutMs =
+    operationTimeoutMs === undefined ? undefined : timeoutOf({ timeoutMs: operationTimeoutMs });
   return new GrpcTransport(address, { credentials, timeoutMs });
 }
 

@@ -1,5 +1,11 @@
 /** RemoteBackend: runs the steps of a session through a MasterService. */
-import { CancelledError, InternalError, TFError, UnimplementedError, errorOf } from '../base/errors.js';
+import {
+  CancelledError,
+  InternalError,
+  InvalidArgumentError,
+  UnimplementedError,
+  errorOf,
+} from '../base/errors.js';
 import type { RamFiles } from '../engine/ram-files.js';
 import { timeoutOf } from '../engine/step-queue.js';
 import type { Graph } from '../graph/graph.js';
@@ -25,9 +31,10 @@ const nameOf = ({ name }: { readonly name: string }): string => name;
 
 /** Tensors that belong to the call: copies, unless nobody else refers to them. */
 const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
-  tensors.map((tensor, i) =>
-    owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never),
-  );
+  tensors.map((tensor, i) => {
+    tensor.check();
+    return owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never);
+  });
 
 const bytesOf = ({ data }: Tensor): number =>
   Array.isArray(data)
@@ -72,7 +79,7 @@ const noSync = (): never => {
 };
 
 const NOT_EXTENDED =
-  'The service has not taken what was added to the graph. It cannot change nodes and functions that it has: make a new session.';
+  'The service has not taken what was added to the graph. What it has it cannot change, but gradients of branches and loops change those: add them before the first step, or make a new session.';
 
 /** The service's side of a session. It ends when the session is closed, or collected without that. */
 class Registration {
@@ -105,7 +112,7 @@ class Registration {
       try {
         this.#version = (await invoke(this.transport, master.ExtendSession, request)).newGraphVersion;
       } catch (error) {
-        throw error instanceof TFError ? error.hint(NOT_EXTENDED) : error;
+        throw error instanceof InvalidArgumentError ? error.hint(NOT_EXTENDED) : error;
       }
       return sessionHandle;
     });

@@ -118,9 +118,11 @@ function statsOf(bytes: Uint8Array): NodeStats {
   return stats;
 }
 
-/** Of 'y = MatMul(x, w)': 'MatMul'. */
+/** Of 'y = MatMul(x, w)': 'MatMul'. What is no node, such as the transfer of a tensor, has only a name. */
 function opOf({ node, label }: NodeStats): string {
-  const equation = label.slice(label.indexOf(`${node} = `) + node.length + 3);
+  const start = label.indexOf(`${node} = `);
+  if (start < 0) return node;
+  const equation = label.slice(start + node.length + 3);
   return equation.slice(0, equation.indexOf('('));
 }
 
