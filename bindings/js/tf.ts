@@ -21,6 +21,7 @@ import { Saver } from './models/saver.js';
 import { Session, SessionOptions } from './session/session.js';
 import { GrpcTarget, ServerOptions, isGrpcTarget, resetServer } from './session/grpc-target.js';
 import { resetSessions } from './session/local-backend.js';
+import { ServeOptions, Server } from './service/server.js';
 import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
 import { GuessedDType, Tensor, TensorLike, tensor } from './tensor/tensor.js';
@@ -59,6 +60,13 @@ export interface TF {
      * containers; without names those of the default one.
      */
     reset(target: GrpcTarget, containers?: readonly string[], options?: ServerOptions): Promise<void>;
+  };
+  readonly Server: {
+    /**
+     * Serves sessions of other processes through gRPC, in Node: those of this package with the target
+     * 'grpc://host:port', and those of TensorFlow, `tf.compat.v1.Session('grpc://host:port')`.
+     */
+    start(options?: ServeOptions): Promise<Server>;
   };
   /** Receives what steps run: `session.run(y, feeds, { trace })`. */
   readonly Trace: typeof Trace;
@@ -160,6 +168,7 @@ export function makeTF(runtime: Runtime): TF {
           : resetSessions(runtime, target, containers);
       }
     },
+    Server: { start: (options = {}) => Server.startIn(runtime, options) },
     Trace,
     device: (name, use) => withDevice(runtime, name, use),
     FunctionDef: {

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -15,14 +16,23 @@ typedef struct CountedSet {
   atomic_int references;
 } CountedSet;
 
-static _Atomic uint64_t num_incarnations;
+static _Atomic uint64_t num_incarnations; /* without a source of random numbers */
+
+/* Other processes that are asked for their devices draw numbers, too: a restarted server has other ones. */
+static uint64_t draw_incarnation(void) {
+  uint64_t drawn = 0;
+  while (drawn == 0) {
+    if (getentropy(&drawn, sizeof drawn) != 0) drawn = atomic_fetch_add(&num_incarnations, 1) + 1;
+  }
+  return drawn;
+}
 
 static bool make_cpu(Arena *arena, const char *task, int id, Device *device, Status *status) {
   device->name = arena_printf(arena, "%s/device:%s:%d", task, KERNEL_DEVICE_TYPE, id);
   if (!device->name) return status_oom(status, "a device");
   device->type = KERNEL_DEVICE_TYPE;
   device->memory_limit = CPU_MEMORY_LIMIT;
-  device->incarnation = atomic_fetch_add(&num_incarnations, 1) + 1;
+  device->incarnation = draw_incarnation();
   device->physical_description = "";
   return (device_name_parse(str_of(device->name), &device->parsed) &&
           device_name_is_complete(&device->parsed)) ||

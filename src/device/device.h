@@ -24,7 +24,7 @@ typedef struct Device {
   const char *type;                 /* for which kernels are registered */
   DeviceName parsed;                /* borrows from `name` */
   int64_t memory_limit;             /* bytes; what TensorFlow says of a CPU, not a limit that is kept */
-  uint64_t incarnation;             /* no two devices of a process have the same one; not 0 */
+  uint64_t incarnation;             /* drawn at random: no two devices have the same one; not 0 */
   const char *physical_description; /* "" for a CPU */
 } Device;
 

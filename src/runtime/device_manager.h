@@ -1,5 +1,6 @@
-/* DeviceManager: the devices of a server, and the resources on each of them. The sessions of a server share them,
- * as in TensorFlow: a variable that one session has initialised is there for the next one with the same name.
+/* DeviceManager: the devices of a server, and the resources on each of them. The sessions of a server share
+ * them, as in TensorFlow: a variable that one session has initialised is there for the next one with the same
+ * name.
  *
  *   DeviceManager *manager = device_manager_new("/job:worker/replica:0/task:1", 1, &status);
  *   session_share(session, manager);

@@ -10,7 +10,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SYNCHRONOUS = 'errors are thrown at once only in this thread';
 const SHARED = 'sessions of a server share its variables';
 const ABORTS = "TensorFlow's optimizer ends its process when a Const of dtype $T has an int64 as value";
-const CHANGES = 'runs before gradients change a branch or loop; servers refuse that (grpc-target.node.test.mjs)';
+const CHANGES =
+  'runs before gradients change a branch or loop; servers refuse that (grpc-target.node.test.mjs)';
 const LOCAL = 'is about the engine of this thread';
 
 /** The files, and the specs that make no sense on a server: the beginnings of their titles, and why. */

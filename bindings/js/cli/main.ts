@@ -9,12 +9,14 @@ import { gradCommand } from './grad-command.js';
 import { inspectCommand } from './inspect-command.js';
 import { opsCommand } from './ops-command.js';
 import { runCommand } from './run-command.js';
+import { serveCommand } from './serve-command.js';
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   inspect: inspectCommand,
   run: runCommand,
   grad: gradCommand,
   ops: opsCommand,
+  serve: serveCommand,
 };
 
 const help = (): string =>

@@ -101,7 +101,8 @@ export function checkCredentials(credentials: GrpcCredentials): void {
     throw new InvalidArgumentError('credentials need both certificate and privateKey, or none of them');
 }
 
-const pem = (text: string | Uint8Array | undefined): Uint8Array | null =>
+/** A PEM file as gRPC takes it. */
+export const pem = (text: string | Uint8Array | undefined): Uint8Array | null =>
   text === undefined ? null : Buffer.from(text as Uint8Array);
 
 /** A client's credentials: TLS with them, an open connection without. */

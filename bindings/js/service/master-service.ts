@@ -72,7 +72,10 @@ export class MasterService {
   readonly #sessions = new Map<string, Served>();
   readonly #methods = new Map<string, Serve>();
 
-  /** With `devices` all sessions share these, and the variables on them; otherwise each session has its own. */
+  /**
+   * With `devices`, which the service disposes of when it is closed, all sessions share these and the variables on
+   * them; otherwise each session has its own.
+   */
   constructor(
     private readonly runtime: Runtime,
     private readonly devices?: DeviceManager,
@@ -95,6 +98,17 @@ export class MasterService {
     });
     this.#serve(master.RemoveFile, ({ path }) => (files.remove(path), {}));
     this.#serve(master.NumShards, ({ prefix }) => ({ count: files.numShards(prefix) }));
+  }
+
+  /** The names of the methods that it serves. */
+  get methods(): Iterable<string> {
+    return this.#methods.keys();
+  }
+
+  /** Closes all sessions. */
+  async close(): Promise<void> {
+    for (const handle of [...this.#sessions.keys()]) await this.#close(handle);
+    this.devices?.dispose();
   }
 
   /**
@@ -127,7 +141,7 @@ export class MasterService {
   #create({ graphDef, config }: Request<typeof master.CreateSession>): Response<typeof master.CreateSession> {
     const graph = new Graph(this.runtime);
     try {
-      if (graphDef) extendGraph(graph, graphDef);
+      if (graphDef?.length) extendGraph(graph, graphDef);
       const session = new LocalBackend(this.runtime, graph, config ?? NO_CONFIG, this.devices);
       const sessionHandle = newHandle();
       const served = { graph, session, version: 0n, callables: new Map(), nextCallable: 0n };
@@ -146,7 +160,7 @@ export class MasterService {
       throw new AbortedError(
         `Current version is ${served.version} but caller expected ${currentGraphVersion}.`,
       );
-    if (request.graphDef) extendGraph(served.graph, request.graphDef);
+    if (request.graphDef?.length) extendGraph(served.graph, request.graphDef);
     return { newGraphVersion: ++served.version };
   }
 

@@ -117,14 +117,16 @@ TEST(an_iterator_ends_with_the_session_whose_dataset_it_has) {
     IteratorResource *iterator = iterator_resource_new(str_of(kNames[i]), kTypes, shapes, 1, &status);
     REQUIRE(iterator);
     iterator->resource.caller = callers[i];
-    CHECK_OK(resource_manager_add(manager, str_of(""), str_of(kNames[i]), &iterator->resource, &status), status);
+    CHECK_OK(resource_manager_add(manager, str_of(""), str_of(kNames[i]), &iterator->resource, &status),
+             status);
     tensor_object_unref(&iterator->resource.object);
   }
   resource_manager_end_caller(manager, NULL);
   resource_manager_end_caller(manager, &kOurs);
   for (int i = 0; i < 3; i++) {
     Variable *variable;
-    bool is_free = resource_manager_variable(manager, str_of(""), str_of(kNames[i]), DT_FLOAT, &variable, &status);
+    bool is_free =
+        resource_manager_variable(manager, str_of(""), str_of(kNames[i]), DT_FLOAT, &variable, &status);
     CHECK(is_free == (i == 0));
     status_init(&status);
   }
@@ -133,7 +135,8 @@ TEST(an_iterator_ends_with_the_session_whose_dataset_it_has) {
 
 TEST(a_task_has_a_job_a_replica_and_a_number) {
   Status status;
-  static const char *const kTasks[] = {"", "/job:worker", "/job:worker/replica:0", "worker", "/job:a/replica:0/task:x"};
+  static const char *const kTasks[] = {"", "/job:worker", "/job:worker/replica:0", "worker",
+                                       "/job:a/replica:0/task:x"};
   for (size_t i = 0; i < sizeof kTasks / sizeof kTasks[0]; i++) {
     status_init(&status);
     CHECK(!device_manager_new(kTasks[i], 1, &status));
