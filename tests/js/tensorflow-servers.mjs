@@ -17,7 +17,7 @@ export const PYTHON = path.join(
 /** Skips the specs of a mocha context unless TensorFlow is there. */
 export function needTensorFlow(context) {
   if (existsSync(PYTHON)) return;
-  console.log('      skipped: `python3 tests/oracle/golden strings` installs the TensorFlow that this needs');
+  console.log('      skipped: `python3 tests/oracle/environment.py` installs the TensorFlow that this needs');
   context.skip();
 }
 

@@ -1,7 +1,7 @@
 """Makes TensorFlow importable: `import environment` before `import tensorflow`.
 
 When this Python has no TensorFlow, a virtual environment with the version of requirements.txt is made outside the tree, in the
-user's cache folder (Debian: package python3-venv), and the script starts again in it.
+user's cache folder (Debian: package python3-venv), and the script starts again in it. `python3 environment.py` makes that environment.
 """
 import importlib.util
 import os
