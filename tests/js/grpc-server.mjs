@@ -63,10 +63,8 @@ export async function serveGrpc({ credentials, answer = (_method, _bytes, next) 
     Object.fromEntries(METHODS.map((name) => [name, handler(name)])),
   );
   const port = await new Promise((resolve, reject) =>
-    server.bindAsync(
-      '127.0.0.1:0',
-      credentials ?? grpc.ServerCredentials.createInsecure(),
-      (error, bound) => (error ? reject(error) : resolve(bound)),
+    server.bindAsync('127.0.0.1:0', credentials ?? grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
     ),
   );
   return { target: `grpc://localhost:${port}`, port, calls, close: () => server.forceShutdown() };

@@ -121,10 +121,10 @@ describe("the target 'grpc://'", function () {
     assert.ok(here.losses.at(-1) < here.losses[0] / 3, String(here.losses));
     for (const [i, loss] of there.losses.entries())
       assert.ok(Math.abs(loss - here.losses[i]) < 1e-5, `step ${i}: ${loss} and ${here.losses[i]}`);
-    assert.deepEqual(
-      there.products.map(({ device }) => device.match(/task:\d/)[0]).sort(),
-      ['task:0', 'task:1'],
-    );
+    assert.deepEqual(there.products.map(({ device }) => device.match(/task:\d/)[0]).sort(), [
+      'task:0',
+      'task:1',
+    ]);
   });
 
   it('keeps variables on the server, for other sessions, until their container is reset', () =>
@@ -145,7 +145,9 @@ describe("the target 'grpc://'", function () {
       await tf.Session.reset(servers.target, ['box']);
       await assert.rejects(other.run(v), (error) => {
         assert.ok(error instanceof AbortedError, String(error));
-        return /Session \w+ is not found.*\n.* make a new session, and run the initializers/s.test(error.message);
+        return /Session \w+ is not found.*\n.* make a new session, and run the initializers/s.test(
+          error.message,
+        );
       });
       const third = new tf.Session(g, { target: servers.target });
       assert.equal((await third.run(v)).item(), 1);
@@ -215,14 +217,19 @@ describe("the target 'grpc://'", function () {
       const x = g.placeholder('float32', [null], { name: 'x' });
       const values = Float32Array.from({ length: 16 * MIB }, (_, i) => i % 1000);
       const result = await session.run(g.neg(x), { x: values });
-      assert.ok(result.data.length === values.length && result.data.every((value, i) => value === -values[i]));
+      assert.ok(
+        result.data.length === values.length && result.data.every((value, i) => value === -values[i]),
+      );
       const names = g.placeholder('string', [null], { name: 'names' });
       const texts = Array.from({ length: 100_000 }, (_, i) => (i % 3 === 0 ? '' : `text ${i}`));
       assert.deepEqual((await session.run(g.identity(names), { names: texts })).data, texts);
       const bytes = g.placeholder('uint8', [null], { name: 'bytes' });
       const before = process.memoryUsage().rss;
       const huge = new Uint8Array(2 ** 31);
-      const refusal = { name: 'InvalidArgumentError', message: /would have 2147483648 bytes.* at most 2147483647/ };
+      const refusal = {
+        name: 'InvalidArgumentError',
+        message: /would have 2147483648 bytes.* at most 2147483647/,
+      };
       await assert.rejects(session.run(g.identity(bytes), { bytes: huge }), refusal);
       await assert.rejects(session.makeCallable(g.identity(bytes), [bytes]).run(huge), refusal);
       assert.ok(process.memoryUsage().rss - before < 1024 * MIB, 'it was not copied');

@@ -95,7 +95,10 @@ describe('gRPC', function () {
       [{ target: 'grpc://a:1,b:2' }, /is not of the form/],
       [{ credentials: 'root' }, /option 'credentials' of Session must be an object/],
       [{ credentials: { root: 'x' } }, /credentials has no option 'root'/],
-      [{ credentials: { rootCertificates: 5 } }, /credentials\.rootCertificates must be the text or the bytes/],
+      [
+        { credentials: { rootCertificates: 5 } },
+        /credentials\.rootCertificates must be the text or the bytes/,
+      ],
       [{ credentials: { certificate: 'x' } }, /both certificate and privateKey/],
       [{ operationTimeoutMs: -1 }, /it must be a number of milliseconds/],
       [{ operationTimeoutMs: 'long' }, /must be a number/],
@@ -123,9 +126,13 @@ describe('gRPC', function () {
   });
 
   it('does not wait for a server that is silent', async () => {
-    const silent = net.createServer(() => {}).listen(0, '127.0.0.1');
+    const sockets = [];
+    const silent = net.createServer((socket) => sockets.push(socket)).listen(0, '127.0.0.1');
     await once(silent, 'listening');
-    ended.push(() => silent.close());
+    ended.push(() => {
+      for (const socket of sockets) socket.destroy();
+      silent.close();
+    });
     const error = await failureOf(`grpc://127.0.0.1:${silent.address().port}`, { operationTimeoutMs: 300 });
     assert.equal(error.code, 'DEADLINE_EXCEEDED');
     assert.match(error.message, /did not answer CreateSession within 300 ms/);
