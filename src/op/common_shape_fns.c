@@ -294,6 +294,28 @@ bool shape_concat_v2(InferenceContext *c, Status *status) {
   return true;
 }
 
+/* The first input is ConcatV2's last. */
+bool shape_concat(InferenceContext *c, Status *status) {
+  int begin, end;
+  TRY(shape_input_range(c, "values", &begin, &end, status));
+  ShapeHandle *inputs = arena_alloc(c->arena, end * (int64_t)sizeof *inputs);
+  const Tensor **tensors = arena_calloc(c->arena, end, sizeof *tensors);
+  bool *requested = arena_calloc(c->arena, end, sizeof *requested);
+  if (!inputs || !tensors || !requested) return status_oom(status, "shape inference");
+  for (int i = 0; i < end; i++) {
+    inputs[i] = c->inputs[(i + 1) % end];
+    if (c->input_tensors) tensors[i] = c->input_tensors[(i + 1) % end];
+  }
+  InferenceContext rotated = *c;
+  rotated.num_inputs = end;
+  rotated.inputs = inputs;
+  rotated.input_tensors = tensors;
+  rotated.requested_tensor = requested;
+  bool ok = shape_concat_v2(&rotated, status);
+  if (c->requested_tensor && requested[end - 1]) c->requested_tensor[0] = true;
+  return ok;
+}
+
 bool shape_listed(InferenceContext *c, Status *status) {
   const AttrListValue *shapes;
   TRY(node_attr_list(c->node, "output_shapes", ATTR_SHAPE, &shapes, status));

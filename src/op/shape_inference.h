@@ -190,6 +190,8 @@ MUST_CHECK bool shape_broadcast(InferenceContext *c, ShapeHandle a, ShapeHandle 
 bool shape_reduction(InferenceContext *c,
                      Status *status); /* input 0 over the axes in input 1, attr keep_dims */
 bool shape_concat_v2(InferenceContext *c, Status *status);
+/* The same for ops whose input 0 is the axis, followed by the list "values". */
+bool shape_concat(InferenceContext *c, Status *status);
 bool shape_explicit(InferenceContext *c, Status *status); /* every output has the shape of attr "shape" */
 /* The outputs have the shapes of attr "output_shapes", one each. */
 bool shape_listed(InferenceContext *c, Status *status);

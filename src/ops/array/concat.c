@@ -81,26 +81,6 @@ static bool concat_kernel(KernelContext *context, Status *status) {
                 status);
 }
 
-/* Concat's first input is ConcatV2's last. */
-static bool concat_shape(InferenceContext *c, Status *status) {
-  int count = c->num_inputs;
-  ShapeHandle *inputs = arena_alloc(c->arena, count * (int64_t)sizeof *inputs);
-  const Tensor **tensors = arena_calloc(c->arena, count, sizeof *tensors);
-  bool *requested = arena_calloc(c->arena, count, sizeof *requested);
-  if (!inputs || !tensors || !requested) return status_oom(status, "shape inference");
-  for (int i = 0; i < count; i++) {
-    inputs[i] = c->inputs[(i + 1) % count];
-    if (c->input_tensors) tensors[i] = c->input_tensors[(i + 1) % count];
-  }
-  InferenceContext rotated = *c;
-  rotated.inputs = inputs;
-  rotated.input_tensors = tensors;
-  rotated.requested_tensor = requested;
-  bool ok = shape_concat_v2(&rotated, status);
-  if (c->requested_tensor && requested[count - 1]) c->requested_tensor[0] = true;
-  return ok;
-}
-
 /* The part of dy for each input. The axis is the first or the last argument. */
 static bool write_gradient(const NodeDef *node, bool v2, StrBuf *text, Status *status) {
   int64_t n;
@@ -150,7 +130,7 @@ const OpRegistration kOpConcat = {
     .inputs = {"concat_dim: int32", "values: N * T"},
     .outputs = {"output: T"},
     .attrs = {"N: int >= 2", "T: type"},
-    .shape = concat_shape,
+    .shape = shape_concat,
     .gradient_fn = concat_gradient,
     .kernels = {{DT_INVALID, concat_kernel}},
 };

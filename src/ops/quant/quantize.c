@@ -9,7 +9,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 
 typedef enum QuantMode { MIN_COMBINED, MIN_FIRST, SCALED } QuantMode;
 

@@ -2,7 +2,12 @@
 #include <math.h>
 
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
+
+static bool construct(const KernelConstruction *construction, void *memory, Status *status) {
+  (void)memory;
+  return quant_check_output(construction, DT_QINT32, status);
+}
 
 /* How numbers of one range become numbers of the sum. */
 typedef struct Term {
@@ -79,5 +84,6 @@ const OpRegistration kOpQuantizedBiasAdd = {
     .outputs = {"output: out_type", "min_out: float", "max_out: float"},
     .attrs = {"T1: quantizedtype", "T2: quantizedtype", "out_type: quantizedtype"},
     .shape = bias_shape,
+    .construct = construct,
     .kernels = {{DT_QUINT8, quantized_bias_add}, {DT_QINT8, quantized_bias_add}},
 };

@@ -1,7 +1,7 @@
 /* QuantizedMaxPool and QuantizedAvgPool, in the range of the input. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 #include "ops/support/window_attrs.h"
 
 typedef struct PoolState {

@@ -5,7 +5,7 @@
 #include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 #include "ops/support/window_attrs.h"
 
 /* The elements of a factor less the number for 0, as int32. */
@@ -45,6 +45,7 @@ typedef struct MatMulState {
 
 static bool matmul_construct(const KernelConstruction *construction, void *memory, Status *status) {
   MatMulState *state = memory;
+  TRY(quant_check_output(construction, DT_QINT32, status));
   TRY(node_attr_bool(construction->node, "transpose_a", &state->transpose_a, status));
   return node_attr_bool(construction->node, "transpose_b", &state->transpose_b, status);
 }
@@ -141,6 +142,7 @@ static bool conv_construct(const KernelConstruction *construction, void *memory,
   WindowAttrs *attrs = memory;
   const NodeDef *node = construction->node;
   int64_t dilations[2] = {0};
+  TRY(quant_check_output(construction, DT_QINT32, status));
   TRY(window_read_format(node, attrs, status));
   TRY(read_steps(node, "strides",
                  "Current implementation does not yet support strides in the batch and depth dimensions.",

@@ -1,6 +1,6 @@
 /* QuantizedRelu, QuantizedRelu6, QuantizedReluX: bounds on numbers, in the range of the input. */
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 
 static bool clamp(KernelContext *context, int range, bool bounded, float bound, Status *status) {
   const Tensor *x = context->inputs[0];

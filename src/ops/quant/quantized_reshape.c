@@ -1,6 +1,6 @@
 /* QuantizedReshape: another shape, the same numbers and range. */
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 #include "ops/support/reshape_sizes.h"
 
 static bool quantized_reshape(KernelContext *context, Status *status) {

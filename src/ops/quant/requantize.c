@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "op/op_registry.h"
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 
 /* A range of numbers. */
 typedef struct NumberRange {
@@ -29,16 +29,9 @@ static void requantize_to_bytes(const Tensor *x, NumberRange from, NumberRange t
 
 /* The general way: through floats. */
 static void requantize_floats(const Tensor *x, NumberRange from, NumberRange to, Tensor *y) {
-  QuantType in = quant_type(x->dtype), out = quant_type(y->dtype);
-  float level = (float)((double)(from.max - from.min) / (ldexp(1, in.bits) - 1));
-  float first = from.max == from.min ? from.min : roundf(from.min / level) * level;
-  float scale = to.max == to.min ? 0 : (float)((ldexp(1, out.bits) - 1) / (double)(to.max - to.min));
-  float offset = roundf(to.min * scale) - (float)out.lowest;
-  first -= (float)in.lowest * level;
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    float value = first + (float)quant_at(x, i) * level;
-    quant_put_nearest(y, i, (double)(roundf(value * scale) - offset));
-  }
+  QuantMap map = quant_map(x->dtype, from.min, from.max, y->dtype, to.min, to.max);
+  for (int64_t i = 0; i < tensor_num_elements(x); i++)
+    quant_put(y, i, quant_map_number(&map, quant_at(x, i)));
 }
 
 static bool put_requantized(KernelContext *context, NumberRange from, NumberRange to, Status *status) {

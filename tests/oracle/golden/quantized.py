@@ -7,14 +7,18 @@ from writer import ELEMENTWISE
 TYPES = [tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32]
 
 
+def of_type(random, dtype, *shape, spread=1):
+    limits = {tf.qint8: (-128, 128), tf.quint8: (0, 256), tf.qint16: (-2**15, 2**15), tf.quint16: (0, 2**16), tf.qint32: (-2**31, 2**31)}[dtype]
+    # numpy has these types as records of one integer
+    return (random.integers(*limits, shape) // spread).astype(dtype.as_numpy_dtype[0]).view(dtype.as_numpy_dtype)
+
+
 def cases(golden):
     def x(*shape):
         return (golden.random.standard_normal(shape) * 2).astype(np.float32)
 
     def numbers(dtype, *shape, spread=1):
-        limits = {tf.qint8: (-128, 128), tf.quint8: (0, 256), tf.qint16: (-2**15, 2**15), tf.quint16: (0, 2**16), tf.qint32: (-2**31, 2**31)}[dtype]
-        # numpy has these types as records of one integer
-        return (golden.random.integers(*limits, shape) // spread).astype(dtype.as_numpy_dtype[0]).view(dtype.as_numpy_dtype)
+        return of_type(golden.random, dtype, *shape, spread=spread)
 
     _quantize(golden, x)
     _dequantize(golden, numbers)

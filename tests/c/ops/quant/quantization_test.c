@@ -1,4 +1,6 @@
 /* Quantised values: gradients that pass through rounding, and what has no golden case. */
+#include <stdio.h>
+
 #include "gradient/graph_gradients.h"
 #include "gradient_checker.h"
 #include "harness.h"
@@ -72,4 +74,37 @@ TEST(slices_of_an_axis_have_ranges_of_their_own) {
            "expected 2");
   op_fails("Dequantize[T=quint8, axis=1, mode=MIN_FIRST]", "quint8[2,2] 0; float[2] 0; float[2] 1",
            CODE_UNIMPLEMENTED, "MIN_FIRST mode is not implemented for Dequantize with axis != -1.");
+}
+
+/* Kernels write qint32: other types of outputs would be too small for that. */
+TEST(quantized_products_and_sums_have_no_other_outputs_than_qint32) {
+  static const char *const kRanges = "float[] -1; float[] 1; float[] -1; float[] 1";
+  static const char *const kOps[][2] =
+      {{"QuantizedMatMul[T1=quint8, T2=quint8, Toutput=qint8]", "quint8[2,2] 1; quint8[2,2] 1"},
+       {"QuantizedConv2D[Tinput=quint8, Tfilter=quint8, out_type=quint8, strides=[1, 1, 1, 1], padding=SAME]",
+        "quint8[1,2,2,1] 1; quint8[1,1,1,1] 1"},
+       {"QuantizedBiasAdd[T1=quint8, T2=quint8, out_type=qint8]", "quint8[2,2] 1; quint8[2] 1"},
+       {"QuantizedAdd[T1=quint8, T2=quint8, Toutput=qint16]", "quint8[2] 1; quint8[2] 1"},
+       {"QuantizedMul[T1=quint8, T2=quint8, Toutput=qint8]", "quint8[2] 1; quint8[2] 1"}};
+  for (size_t i = 0; i < sizeof kOps / sizeof kOps[0]; i++) {
+    char inputs[160];
+    snprintf(inputs, sizeof inputs, "%s; %s", kOps[i][1], kRanges);
+    op_fails(kOps[i][0], inputs, CODE_NOT_FOUND, "has outputs of type q");
+  }
+  op_fails("QuantizedAdd[T1=quint8, T2=qint32, Toutput=qint32]",
+           "quint8[2] 1; qint32[2] 1; float[] -1; float[] 1; float[] -1; float[] 1", CODE_NOT_FOUND,
+           "No kernel of Op 'QuantizedAdd' has inputs of type qint32");
+}
+
+/* TensorFlow aborts. */
+TEST(instance_norms_are_of_images) {
+  op_fails("QuantizedInstanceNorm[T=quint8]", "quint8[2,2] 1; float[] -1; float[] 1", CODE_INVALID_ARGUMENT,
+           "x must be 4-dimensional[2,2]");
+}
+
+/* TensorFlow leaves some elements of such sums as they are in memory. */
+TEST(quantized_sums_of_a_column_and_a_row_are_refused) {
+  op_fails("QuantizedAdd[T1=quint8, T2=quint8, Toutput=qint32]",
+           "quint8[2,1] 1; quint8[1,3] 1; float[] -1; float[] 1; float[] -1; float[] 1", CODE_UNIMPLEMENTED,
+           "Broadcast between [2,1] and [1,3] is not supported yet.");
 }

@@ -1,4 +1,4 @@
-#include "ops/quant/quant_types.h"
+#include "ops/support/quant_types.h"
 
 #include <math.h>
 
@@ -67,11 +67,39 @@ float quant_level(const QuantType *type, float min, float max) {
   return (max - min) / (float)(type->highest - type->lowest);
 }
 
+QuantMap quant_map(DataType from, float min, float max, DataType to, float to_min, float to_max) {
+  QuantType in = quant_type(from), out = quant_type(to);
+  QuantMap map = {.level = (float)((double)(max - min) / (ldexp(1, in.bits) - 1)),
+                  .lowest = (float)out.lowest,
+                  .highest = fminf((float)out.highest, 0x1.fffffep30f)};
+  map.first = max == min ? min : roundf(min / map.level) * map.level;
+  map.first -= (float)in.lowest * map.level;
+  map.scale = to_max == to_min ? 0 : (float)((ldexp(1, out.bits) - 1) / (double)(to_max - to_min));
+  map.offset = roundf(to_min * map.scale) - (float)out.lowest;
+  return map;
+}
+
+int64_t quant_map_float(const QuantMap *map, float value) {
+  float number = roundf(value * map->scale) - map->offset;
+  if (!(number > map->lowest)) return (int64_t)map->lowest; /* also for NaN */
+  return (int64_t)(number < map->highest ? number : map->highest);
+}
+
+int64_t quant_map_number(const QuantMap *map, int64_t number) {
+  return quant_map_float(map, map->first + (float)number * map->level);
+}
+
 void quant_product_range(const QuantType *a, float min_a, float max_a, const QuantType *b, float min_b,
                          float max_b, const QuantType *to, float *min, float *max) {
   float level = quant_level(a, min_a, max_a) * quant_level(b, min_b, max_b);
   *min = level * (float)to->lowest;
   *max = level * (float)to->highest;
+}
+
+bool quant_check_output(const KernelConstruction *construction, DataType type, Status *status) {
+  DataType output = construction->output_types[0];
+  return output == type || status_set(status, CODE_NOT_FOUND, "No kernel of Op '%s' has outputs of type %s",
+                                      construction->node->op, dtype_name(output));
 }
 
 bool quant_scalar(const KernelContext *context, int i, const char *name, float *value, Status *status) {

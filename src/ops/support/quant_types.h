@@ -1,6 +1,6 @@
 /* Quantised numbers: integers that stand for the floats of a range [min, max]. */
-#ifndef TFCORE_OPS_QUANT_QUANT_TYPES_H_
-#define TFCORE_OPS_QUANT_QUANT_TYPES_H_
+#ifndef TFCORE_OPS_SUPPORT_QUANT_TYPES_H_
+#define TFCORE_OPS_SUPPORT_QUANT_TYPES_H_
 
 #include "op/kernel.h"
 #include "op/shape_inference.h"
@@ -26,10 +26,23 @@ int64_t quant_from_float(const QuantType *type, float value, float min, float ma
 float quant_to_float(const QuantType *type, int64_t value, float min, float max);
 /* The distance of two neighbouring numbers. */
 float quant_level(const QuantType *type, float min, float max);
+/* How numbers of one range become numbers of another: through floats, as TensorFlow computes it for whole
+ * tensors. */
+typedef struct QuantMap {
+  float first, level;    /* the float of number n is first + n * level */
+  float scale, offset;   /* the number of float x is round(x * scale) - offset */
+  float lowest, highest; /* bounds on that number */
+} QuantMap;
+QuantMap quant_map(DataType from, float min, float max, DataType to, float to_min, float to_max);
+int64_t quant_map_number(const QuantMap *map, int64_t number);
+int64_t quant_map_float(const QuantMap *map, float value);
+
 /* The range of products of numbers of two ranges, as numbers of `to`. */
 void quant_product_range(const QuantType *a, float min_a, float max_a, const QuantType *b, float min_b,
                          float max_b, const QuantType *to, float *min, float *max);
 
+/* NOT_FOUND unless output 0 has that dtype. The tables of kernels only tell the first dtype of an op. */
+MUST_CHECK bool quant_check_output(const KernelConstruction *construction, DataType type, Status *status);
 /* Input `i`, which must be a float scalar: INVALID_ARGUMENT "`min_a` must be rank 0 but is rank 1". */
 MUST_CHECK bool quant_scalar(const KernelContext *context, int i, const char *name, float *value,
                              Status *status);
