@@ -71,10 +71,7 @@ static bool resize(KernelContext *context, const int64_t sizes[RESIZE_AXES], Ten
   ResizeBetween *rows = buffer->data, *columns = rows + sizes[RESIZE_ROWS];
   resize_between(context->state, in[1], sizes[RESIZE_ROWS], rows);
   resize_between(context->state, in[2], sizes[RESIZE_COLUMNS], columns);
-  QuantResize job = {.from = context->inputs[0],
-                     .to = out,
-                     .rows = rows,
-                     .columns = columns};
+  QuantResize job = {.from = context->inputs[0], .to = out, .rows = rows, .columns = columns};
   parallel_work(context->parallel, in[0] * sizes[RESIZE_ROWS],
                 8 * (double)sizes[RESIZE_COLUMNS] * (double)in[3], resize_rows, &job);
   buffer_unref(buffer);

@@ -5,6 +5,7 @@
 #include "blas/volume_conv.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/nn/channel_groups.h"
 #include "ops/nn/volume_window.h"
 #include "ops/support/element_types.h"
 
@@ -38,12 +39,22 @@ static bool construct(const KernelConstruction *construction, void *memory, Stat
   return true;
 }
 
+/* The number of groups of channels, each of which is convolved with its own part of the filter; 0 if there is
+ * no such number. TensorFlow has groups only where XLA compiles the op, as it does for Keras. */
+static int64_t count_groups(int64_t channels, const int64_t *filter) {
+  int64_t groups = filter[3] > 0 && channels % filter[3] == 0 ? channels / filter[3] : 0;
+  return groups > 0 && filter[4] % groups == 0 ? groups : 0;
+}
+
 /* Computes the geometry of a convolution of `input` with `filter`. */
 static bool place(const VolumeConvState *state, const int64_t *input, const int64_t *filter, Conv3d *conv,
                   Status *status) {
   static const int64_t kNoPads[2];
   WindowAxis *axes[VOLUME_AXES] = {&conv->planes, &conv->plane.axis[0], &conv->plane.axis[1]};
-  conv->plane = (Conv){.batch = input[0], .in_channels = input[4], .out_channels = filter[4], .groups = 1};
+  conv->plane = (Conv){.batch = input[0],
+                       .in_channels = input[4],
+                       .out_channels = filter[4],
+                       .groups = count_groups(input[4], filter)};
   for (int k = 0; k < VOLUME_AXES; k++) {
     *axes[k] = (WindowAxis){.in = input[1 + k],
                             .filter = filter[k],
@@ -54,31 +65,64 @@ static bool place(const VolumeConvState *state, const int64_t *input, const int6
   return true;
 }
 
+/* Computes a product of images or of parts of them; the convolution has one group. */
+static bool run_product(KernelContext *context, ConvProduct product, const Conv3d *conv, DataType dtype,
+                        const void *a, const void *b, void *c, Status *status) {
+  const Conv3dType *type = dtype == DT_DOUBLE ? &conv3d_f64 : &conv3d_f32;
+  Buffer *workspace = NULL;
+  int64_t size = type->workspace(product, conv);
+  if (size < 0) return status_oom(status, "the planes of a convolution");
+  if (size > 0) TRY((workspace = kernel_scratch(context, size, status)));
+  type->run(product, conv, a, b, c, context->parallel, workspace ? workspace->data : NULL);
+  buffer_unref(workspace);
+  return true;
+}
+
+/* Computes the product of each group from copies of its channels. All three images have the channels of a
+ * group side by side in their last dimension. */
+static bool run_groups(KernelContext *context, ConvProduct product, const Conv3d *conv,
+                       ChannelGroups images[3], DataType dtype, Status *status) {
+  Conv3d one = *conv;
+  one.plane.in_channels /= conv->plane.groups;
+  one.plane.out_channels /= conv->plane.groups;
+  one.plane.groups = 1;
+  bool ok = false;
+  Buffer *parts[3] = {NULL};
+  for (int i = 0; i < 3; i++)
+    TRY_DONE((parts[i] = kernel_scratch(context, images[i].rows * images[i].width, status)));
+  for (int64_t group = 0; group < conv->plane.groups; group++) {
+    for (int i = 0; i < 2; i++) channel_group_take(&images[i], group, parts[i]->data);
+    TRY_DONE(
+        run_product(context, product, &one, dtype, parts[0]->data, parts[1]->data, parts[2]->data, status));
+    channel_group_put(&images[2], group, parts[2]->data);
+  }
+  ok = true;
+done:
+  for (int i = 0; i < 3; i++) buffer_unref(parts[i]);
+  return ok;
+}
+
 /* Computes a product from two inputs of the kernel, which may be of 16-bit floats. */
 static bool multiply(KernelContext *context, ConvProduct product, const Conv3d *conv, const Tensor *left,
                      const Tensor *right, Tensor *out, Status *status) {
-  const Conv3dType *type = out->dtype == DT_DOUBLE ? &conv3d_f64 : &conv3d_f32;
-  Image a = {0}, b = {0}, c = {0};
-  Buffer *workspace = NULL;
+  const Tensor *tensors[3] = {left, right, out};
+  Image images[3] = {{0}};
+  ChannelGroups groups[3];
   bool ok = false;
   if (tensor_num_elements(out) == 0) return true;
   if (tensor_num_elements(left) == 0 || tensor_num_elements(right) == 0) {
     memset(out->data, 0, (size_t)(tensor_num_elements(out) * (int64_t)dtype_size(out->dtype)));
     return true;
   }
-  TRY_DONE(image_read(context, left, NULL, false, &a, status));
-  TRY_DONE(image_read(context, right, NULL, false, &b, status));
-  TRY_DONE(image_begin(context, out, false, &c, status));
-  int64_t size = type->workspace(product, conv);
-  if (size < 0) TRY_DONE(status_oom(status, "the planes of a convolution"));
-  if (size > 0) TRY_DONE((workspace = kernel_scratch(context, size, status)));
-  type->run(product, conv, a.data, b.data, c.data, context->parallel, workspace ? workspace->data : NULL);
-  ok = image_finish(context, &c, NULL, false, out, status);
+  for (int i = 0; i < 2; i++) TRY_DONE(image_read(context, tensors[i], NULL, false, &images[i], status));
+  TRY_DONE(image_begin(context, out, false, &images[2], status));
+  for (int i = 0; i < 3; i++) groups[i] = channel_groups(tensors[i], images[i].data, conv->plane.groups);
+  TRY_DONE(conv->plane.groups == 1 ? run_product(context, product, conv, out->dtype, images[0].data,
+                                                 images[1].data, images[2].data, status)
+                                   : run_groups(context, product, conv, groups, out->dtype, status));
+  ok = image_finish(context, &images[2], NULL, false, out, status);
 done:
-  buffer_unref(workspace);
-  image_drop(&a);
-  image_drop(&b);
-  image_drop(&c);
+  for (int i = 0; i < 3; i++) image_drop(&images[i]);
   return ok;
 }
 
@@ -105,7 +149,7 @@ static bool conv3d(KernelContext *context, Status *status) {
     return status_invalid(status,
                           "CPU implementation of Conv3D currently only supports the NHWC tensor format.");
   }
-  if (channels != f[3]) {
+  if (count_groups(channels, f) == 0) {
     return status_invalid(status,
                           "Number of channels in filter (%" PRId64
                           ") must match last dimension of input (%" PRId64 ")",
@@ -147,7 +191,8 @@ static bool place_grad(const VolumeConvState *state, const char *name, const int
   if (grad->shape.rank != VOLUME_RANK)
     return status_invalid(status, "out_backprop tensor must have 5 dimensions");
   const int64_t *out = shape_dims(&grad->shape);
-  TRY(equal_channels("input", input[4], "filter_sizes", filter[3], status));
+  if (count_groups(input[4], filter) == 0)
+    TRY(equal_channels("input", input[4], "filter_sizes", filter[3], status));
   TRY(equal_channels("out_backprop", out[4], "filter_sizes", filter[4], status));
   if (input[0] != out[0]) {
     return status_invalid(status,

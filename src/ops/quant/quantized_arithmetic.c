@@ -34,8 +34,8 @@ static const char *const kRanges[] = {"min_x", "max_x", "min_y", "max_y"};
 
 static void read_operands(const KernelContext *context, Operand operands[2]) {
   for (int i = 0; i < 2; i++) {
-    operands[i] = (Operand){.numbers = context->inputs[i]->data,
-                            .count = tensor_num_elements(context->inputs[i])};
+    operands[i] =
+        (Operand){.numbers = context->inputs[i]->data, .count = tensor_num_elements(context->inputs[i])};
   }
 }
 
@@ -53,9 +53,8 @@ static bool allocate(KernelContext *context, Tensor **z, Status *status) {
   return ok;
 }
 
-/* Of two kinds of dimensions TensorFlow repeats the smaller operand, whichever dimensions it lacks; more kinds it
- * refuses. `empty` is the message where the repeated one has no
- * elements. */
+/* Of two kinds of dimensions TensorFlow repeats the smaller operand, whichever dimensions it lacks; more
+ * kinds it refuses. `empty` is the message where the repeated one has no elements. */
 static bool combine(KernelContext *context, const Operand operands[2], Combine *function, const char *empty,
                     Tensor *z, Status *status) {
   const Shape *a = &context->inputs[0]->shape, *b = &context->inputs[1]->shape;
@@ -64,8 +63,7 @@ static bool combine(KernelContext *context, const Operand operands[2], Combine *
   int64_t count = tensor_num_elements(z);
   Broadcast plan;
   if (count == 0) {
-    return x->count == 1 || y->count == 1 || shape_equal(a, b) ||
-           status_invalid(status, "%s", empty);
+    return x->count == 1 || y->count == 1 || shape_equal(a, b) || status_invalid(status, "%s", empty);
   }
   broadcast_plan(a, b, &plan);
   if (plan.rank > 2 || (x->count < count && y->count < count)) {
@@ -137,7 +135,7 @@ static bool arithmetic_shape(InferenceContext *c, Status *status) {
 }
 
 #define OPERANDS \
-  {"x: T1", "y: T2", "min_x: float", "max_x: float", "min_y: float", "max_y: float"}
+  { "x: T1", "y: T2", "min_x: float", "max_x: float", "min_y: float", "max_y: float" }
 
 const OpRegistration kOpQuantizedAdd = {
     .name = "QuantizedAdd",

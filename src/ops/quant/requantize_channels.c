@@ -1,5 +1,5 @@
-/* RequantizePerChannel and RequantizationRangePerChannel: numbers of images with a range for each channel, in one
- * range. Numbers are taken as fractions of the larger end of their range. */
+/* RequantizePerChannel and RequantizationRangePerChannel: numbers of images with a range for each channel, in
+ * one range. Numbers are taken as fractions of the larger end of their range. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -9,7 +9,8 @@
 
 /* The larger end of the range of a channel. */
 static float reach(const KernelContext *context, int64_t channel) {
-  return fmaxf(fabsf(tensor_f32(context->inputs[1])[channel]), fabsf(tensor_f32(context->inputs[2])[channel]));
+  return fmaxf(fabsf(tensor_f32(context->inputs[1])[channel]),
+               fabsf(tensor_f32(context->inputs[2])[channel]));
 }
 
 static bool check_channels(const Tensor *x, int64_t channels, Status *status) {
@@ -33,10 +34,8 @@ static bool requantize_construct(const KernelConstruction *construction, void *m
 static bool read_requested(const KernelContext *context, DataType type, float *min, float *max,
                            Status *status) {
   const Tensor *lower = context->inputs[3], *upper = context->inputs[4];
-  if (tensor_num_elements(lower) != 1)
-    return status_invalid(status, "requested_output_min must be a scalar");
-  if (tensor_num_elements(upper) != 1)
-    return status_invalid(status, "requested_output_max must be a scalar");
+  if (tensor_num_elements(lower) != 1) return status_invalid(status, "requested_output_min must be a scalar");
+  if (tensor_num_elements(upper) != 1) return status_invalid(status, "requested_output_max must be a scalar");
   *min = tensor_f32(lower)[0], *max = tensor_f32(upper)[0];
   return type != DT_QINT8 || *min < 0 ||
          status_invalid(status, "If out_type is QINT8, requested_output_max must be non negative, got %g",
@@ -62,7 +61,7 @@ static bool requantize_channels(KernelContext *context, Status *status) {
     float scale = factor * (reach(context, i % channels) / requested / 0x1p31f);
     float number = rintf((float)quant_at(x, i) * scale);
     quant_put(y, i,
-              !(number > (float)numbers.lowest)   ? numbers.lowest
+              !(number > (float)numbers.lowest) ? numbers.lowest
               : number > (float)numbers.highest ? numbers.highest
                                                 : (int64_t)number);
   }

@@ -1,8 +1,9 @@
 """Convolutions and pooling of volumes."""
 import numpy as np
+import tensorflow as tf
 
 from data import FLOATS, numbers
-from writer import EXACT, SUMMED
+from writer import EXACT, SUMMED, TO_LARGEST
 
 FLOAT = np.dtype(np.float32)
 
@@ -38,7 +39,7 @@ def cases(golden):
             golden.op('Conv3DBackpropFilterV2', [x(shape, dtype), np.int32(filters), x(y.shape, dtype)], attrs, tolerance=SUMMED, gradient=shape[0] > 0 and small)
     golden.op('Conv3DBackpropInputV2', [np.int64((1, 3, 2, 2, 2)), x((2, 2, 1, 2, 3)), x((1, 3, 2, 2, 3))], same, tolerance=SUMMED, gradient=True)
     value, filters, dy = ones((1, 3, 3, 3, 4)), ones((2, 2, 2, 4, 2)), ones((1, 3, 3, 3, 2))
-    for wrong in [ones((3, 3, 3, 4)), ones((1, 3, 3, 3, 3)), ones((1, 3, 3, 3, 8))]:
+    for wrong in [ones((3, 3, 3, 4)), ones((1, 3, 3, 3, 3)), ones((1, 3, 3, 3, 12))]:
         golden.fails('Conv3D', [wrong, filters], same)
     for wrong in [ones((2, 2, 4, 2)), ones((2, 0, 2, 4, 2)), ones((2, 2, 2, 0, 2))]:
         golden.fails('Conv3D', [value, wrong], same)
@@ -52,6 +53,7 @@ def cases(golden):
         golden.fails('Conv3DBackpropFilterV2', [value, np.int32(sizes), dy], same)
     golden.fails('Conv3DBackpropFilterV2', [value, np.int32([2, 2, 2, 4, 2]), ones((1, 3, 3, 2, 2))], same)
     _pools(golden, x)
+    _groups(golden, x)
 
 
 def _pools(golden, x):
@@ -83,3 +85,24 @@ def _pools(golden, x):
     golden.fails('MaxPool3DGradGrad', [value, pooled, value], attrs | {'ksize': [1, 2, 2, 2, 2]})
     for sizes in [[1, 4, 4, 4], [1, 4, 4, -4, 2], [2, 4, 4, 4, 2], [1, 4, 4, 4, 3], [[1, 4, 4, 4, 2]]]:
         golden.fails('AvgPool3DGrad', [np.int32(sizes), pooled], attrs)
+
+
+def _groups(golden, x):
+    """Convolutions of groups of channels, which TensorFlow has where XLA compiles them; Keras has it do so."""
+    for shape, filters, stride, padding in [((2, 3, 2, 3, 4), (2, 2, 2, 2, 6), 1, 'SAME'), ((1, 4, 3, 3, 3), (2, 1, 2, 1, 3), 1, 'VALID'), ((1, 3, 4, 3, 6), (1, 2, 1, 3, 2), 2, 'SAME')]:
+        with golden.graph(f'Conv3D of groups {shape} {filters}') as case:
+            value, weights = (tf.compat.v1.placeholder(tf.float32, sizes) for sizes in (shape, filters))
+
+            @tf.function(jit_compile=True)
+            def convolve(value, weights, stride=stride, padding=padding):
+                return tf.nn.conv3d(value, weights, [1, stride, stride, stride, 1], padding)
+
+            @tf.function(jit_compile=True)
+            def differentiate(value, weights, dy, convolve=convolve):
+                return tf.gradients(convolve(value, weights), [value, weights], [dy])
+
+            y = convolve(value, weights)
+            dy = tf.compat.v1.placeholder(tf.float32, y.shape)
+            dx, dw = differentiate(value, weights, dy)
+            case.step({result.name: result for result in (y, dx, dw)}, {value: x(shape), weights: x(filters), dy: x(y.shape)}, tolerance=TO_LARGEST)
+            case.expect_success()

@@ -53,13 +53,13 @@ static void each_pair(const Setting *s, Visit *visit, void *arg) {
 }
 
 static void add_product(const Setting *s, int output, int input, int tap, void *arg) {
-  int product = *(int *)arg, channels = s->filter[3], outputs = s->filter[4];
+  int product = *(int *)arg, channels = s->filter[3], outputs = s->filter[4], groups = s->in[4] / channels;
   for (int c = 0; c < channels; c++)
     for (int o = 0; o < outputs; o++) {
-      int weight = (tap * channels + c) * outputs + o;
-      if (product == 0) want[output + o] += x[input + c] * w[weight];
-      if (product == 1) want[input + c] += y[output + o] * w[weight];
-      if (product == 2) want[weight] += x[input + c] * y[output + o];
+      int weight = (tap * channels + c) * outputs + o, from = input + o / (outputs / groups) * channels + c;
+      if (product == 0) want[output + o] += x[from] * w[weight];
+      if (product == 1) want[from] += y[output + o] * w[weight];
+      if (product == 2) want[weight] += x[from] * y[output + o];
     }
 }
 
@@ -131,6 +131,8 @@ TEST(conv3d_and_its_gradients_equal_sums) {
       {{2, 5, 3, 3, 2}, {1, 2, 2, 2, 2}, {2, 1, 1}, {1, 1, 1}, false},
       {{1, 2, 2, 2, 2}, {5, 4, 3, 2, 2}, {1, 1, 1}, {1, 1, 1}, true},
       {{1, 3, 4, 2, 6}, {3, 4, 2, 6, 7}, {1, 1, 1}, {1, 1, 1}, false},
+      {{2, 3, 4, 5, 6}, {2, 3, 2, 2, 9}, {1, 2, 1}, {1, 1, 1}, true}, /* three groups of channels */
+      {{1, 4, 4, 4, 4}, {2, 2, 3, 1, 4}, {1, 1, 1}, {1, 2, 1}, false},
   };
   fill(x, 1), fill(w, 2), fill(y, 3);
   for (size_t i = 0; i < sizeof kSettings / sizeof *kSettings; i++) {
@@ -141,6 +143,7 @@ TEST(conv3d_and_its_gradients_equal_sums) {
   }
   check_conv(&kSettings[1], 0, DT_HALF, 2e-2);
   check_conv(&kSettings[1], 2, DT_BFLOAT16, 2e-1);
+  check_conv(&kSettings[11], 0, DT_HALF, 2e-2);
 }
 
 /* Stacks of planes are made a megabyte at a time: these are several, and the last group is smaller. */
@@ -241,7 +244,7 @@ TEST(conv3d_errors) {
   op_fails(CONV, X "; float[2,2,4,2] 1", CODE_INVALID_ARGUMENT, "filter must be 5-dimensional");
   op_fails(CONV, X "; float[2,2,2,3,2] 1", CODE_INVALID_ARGUMENT,
            "Input depth must be evenly divisible by filter depth: 4 vs 3");
-  op_fails(CONV, X "; float[2,2,2,2,2] 1", CODE_INVALID_ARGUMENT,
+  op_fails(CONV, X "; float[2,2,2,2,3] 1", CODE_INVALID_ARGUMENT,
            "Number of channels in filter (2) must match last dimension of input (4)");
   op_fails(CONV, X "; float[2,0,2,4,2]", CODE_INVALID_ARGUMENT,
            "filter must not have zero elements (i.e. all dimensions must be non-zero)");
@@ -414,6 +417,8 @@ TEST(volumes_give_the_same_bits_on_any_number_of_threads) {
 GRADIENT_CASES(volumes, CASE("Conv3D", VALID, "double[1,2,2,3,2] 1 2 -1 0.5 3; double[2,1,2,2,2] " EIGHT),
                CASE("Conv3D", STEPS, "double[2,3,1,2,1] 1 2 -1 0.5 3; double[2,1,2,1,2] " EIGHT),
                CASE("Conv3D", DILATED, "double[1,3,2,2,1] 1 2 -1 0.5 3; double[2,2,1,1,1] 1 -2 3 0.5"),
+               CASE("Conv3D", VALID,
+                    "double[1,1,2,3,2] 1 2 -1 0.5 3; double[1,1,2,1,2] 1 -2 3 0.5"), /* groups */
                CASE("Conv3DBackpropInputV2", "Tshape=int32, " VALID,
                     "int32[5] 1 2 2 3 1; double[2,1,2,1,2] " EIGHT "; double[1,1,2,2,2] " EIGHT),
                CASE("Conv3DBackpropInputV2", "Tshape=int64, " STEPS,
