@@ -1,5 +1,6 @@
 #include "tensor/dtype.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -211,4 +212,18 @@ float float8_to_float(int dtype, uint8_t bits) {
                    (exponent > 0 ? exponent : 1) - format.bias - format.mantissa_bits);
   }
   return negative ? -value : value;
+}
+
+double dtype_lowest(DataType type) {
+  switch (type) {
+    case DT_FLOAT: return (double)-FLT_MAX;
+    case DT_DOUBLE: return -DBL_MAX;
+    case DT_HALF: return (double)half_to_float(0xFBFF);
+    case DT_BFLOAT16: return (double)bfloat16_to_float(0xFF7F);
+    case DT_INT8: return INT8_MIN;
+    case DT_INT16: return INT16_MIN;
+    case DT_INT32: return INT32_MIN;
+    case DT_INT64: return (double)INT64_MIN;
+    default: return 0; /* unsigned */
+  }
 }

@@ -72,6 +72,8 @@ bool dtype_is_quantized(int dtype);
 bool dtype_is_float8(int dtype); /* float8_* and float4_*: one byte per element */
 /* True when elements are plain bytes (everything but string, resource, variant). */
 bool dtype_is_pod(int dtype);
+/* The lowest finite number of a real type that is not quantized. */
+double dtype_lowest(DataType type);
 
 float half_to_float(uint16_t half);
 uint16_t float_to_half(float value); /* round to nearest even */

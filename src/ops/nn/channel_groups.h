@@ -11,13 +11,13 @@
 #include "tensor/tensor.h"
 
 typedef struct ChannelGroups {
-  char *data;          /* borrowed */
+  char *data; /* borrowed */
   int64_t rows;
   int64_t stride, width; /* of a row, and of a group in it, in bytes */
 } ChannelGroups;
 
-/* `data` has the shape of `tensor`, of one dimension or more, and is not empty; 16-bit floats are floats there
- * (ops/support/window_attrs.h). The last dimension is a multiple of `groups`. */
+/* `data` has the shape of `tensor`, of one dimension or more, and is not empty; 16-bit floats are floats
+ * there (ops/support/window_attrs.h). The last dimension is a multiple of `groups`. */
 ChannelGroups channel_groups(const Tensor *tensor, void *data, int64_t groups);
 /* Copies the channels of a group to `part`, or from there; it has rows * width bytes. */
 void channel_group_take(const ChannelGroups *groups, int64_t group, void *part);

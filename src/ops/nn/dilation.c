@@ -4,7 +4,6 @@
  *
  * A gradient goes to the first of the largest sums.
  */
-#include <float.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -129,20 +128,6 @@ static bool place_axis(WindowPadding padding, WindowAxis *axis, Status *status) 
   return true;
 }
 
-static double lowest_number(DataType type) {
-  switch (type) {
-    case DT_DOUBLE: return -DBL_MAX;
-    case DT_HALF: return -65504;
-    case DT_BFLOAT16: return (double)bfloat16_to_float(0xFF7F);
-    case DT_INT8: return INT8_MIN;
-    case DT_INT16: return INT16_MIN;
-    case DT_INT32: return INT32_MIN;
-    case DT_INT64: return (double)INT64_MIN;
-    case DT_FLOAT: return (double)-FLT_MAX;
-    default: return 0; /* unsigned */
-  }
-}
-
 static bool begin(KernelContext *context, Dilation *d, Status *status) {
   const DilationState *state = context->state;
   const Tensor *image = context->inputs[0], *filter = context->inputs[1];
@@ -160,7 +145,7 @@ static bool begin(KernelContext *context, Dilation *d, Status *status) {
   }
   *d = (Dilation){.batch = in[0],
                   .channels = in[3],
-                  .lowest = lowest_number(image->dtype),
+                  .lowest = dtype_lowest(image->dtype),
                   .image = image->data,
                   .filter = filter->data};
   for (int k = 0; k < WINDOW_AXES; k++) {
