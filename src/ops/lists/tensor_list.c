@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "op/node_def.h"
+#include "ops/support/elements.h"
 
 static bool oom(Status *status) { return status_oom(status, "a list of tensors"); }
 
@@ -26,7 +27,7 @@ ListItems *list_items_new(void) {
   return items;
 }
 
-static void unref_items(ListItems *items) {
+void list_items_unref(ListItems *items) {
   if (!items || atomic_fetch_sub_explicit(&items->references, 1, memory_order_acq_rel) != 1) return;
   for (int64_t i = 0; i < items->count; i++) tensor_clear(&items->items[i]);
   mem_free(items->items);
@@ -45,7 +46,7 @@ bool list_items_extend(ListItems *items, int64_t count, Status *status) {
 
 static void destroy_list(TensorObject *object) {
   TensorList *list = (TensorList *)object;
-  unref_items(list->items);
+  list_items_unref(list->items);
   mem_free(list->dims);
   mem_free(list);
 }
@@ -74,7 +75,7 @@ TensorList *tensor_list_new_like(const TensorList *like, ListItems *items, int64
   TensorList *list = !items ? NULL : new_list(like->dtype, like->rank, like->dims, status);
   if (!list) {
     if (!items) oom(status);
-    unref_items(items);
+    list_items_unref(items);
     return NULL;
   }
   list->items = items;
@@ -113,21 +114,44 @@ ListItems *tensor_list_copy_items(const TensorList *list, Status *status) {
   list_items_unlock(list->items);
   copy->claimed = list->length;
   if (ok) return copy;
-  unref_items(copy);
+  list_items_unref(copy);
   return NULL;
+}
+
+bool tensor_list_copy_item(const TensorList *list, int64_t i, Tensor *out, int64_t first, int64_t count,
+                           Status *status) {
+  Tensor item = {0};
+  TRY(tensor_list_item(list, i, &item, status));
+  if (!tensor_is_empty(&item)) {
+    bool ok = tensor_copy_elements(&item, 0, out, first, count, status);
+    tensor_clear(&item);
+    return ok;
+  }
+  if (dtype_is_pod(out->dtype)) {
+    size_t size = dtype_size(out->dtype);
+    memset((char *)out->data + (size_t)first * size, 0, (size_t)count * size);
+  }
+  return true;
+}
+
+void tensor_list_drop_behind(TensorList *list) {
+  ListItems *items = list->items;
+  for (; items->count > list->length; items->count--) tensor_clear(&items->items[items->count - 1]);
+  items->claimed = list->length;
+}
+
+TensorList *tensor_list_at(const Tensor *handles, int64_t i) {
+  VariantObject *object = ((VariantObject **)handles->data)[i];
+  return object && object->methods == &kListMethods ? (TensorList *)object : NULL;
 }
 
 bool tensor_list_of(const Tensor *handle, TensorList **list, Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_scalar(handle))
     return status_invalid(status, "Input list must be a scalar saw: %s", shape_text(&handle->shape, text));
-  VariantObject *object = handle->dtype == DT_VARIANT ? *(VariantObject **)handle->data : NULL;
-  if (!object || object->methods != &kListMethods) {
-    return status_invalid(status, "Input handle is not a list. Saw: '%s'",
-                          !object ? "nothing" : object->methods->type_name);
-  }
-  *list = (TensorList *)object;
-  return true;
+  *list = handle->dtype == DT_VARIANT ? tensor_list_at(handle, 0) : NULL;
+  return *list || status_invalid(status, "Input handle is not a list. Saw: '%s'",
+                                 handle->dtype == DT_VARIANT ? variant_type_name(handle, 0) : "nothing");
 }
 
 bool tensor_list_set_output(KernelContext *context, int output, TensorList *list, Status *status) {
@@ -145,6 +169,19 @@ bool tensor_list_is_owned(const KernelContext *context, const TensorList *list) 
   return kernel_owns_input(context, 0) &&
          atomic_load_explicit(&list->variant.object.references, memory_order_acquire) == 1 &&
          atomic_load_explicit(&list->items->references, memory_order_acquire) == 1;
+}
+
+TensorList *tensor_list_to_change(const KernelContext *context, TensorList *list, Status *status) {
+  if (tensor_list_is_owned(context, list)) return list;
+  return tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
+}
+
+bool tensor_list_set_changed(KernelContext *context, TensorList *list, TensorList *changed, bool ok,
+                             Status *status) {
+  if (changed == list) return ok && kernel_set_output(context, 0, context->inputs[0], NULL, status);
+  if (ok) return tensor_list_set_output(context, 0, changed, status);
+  tensor_list_drop(changed);
+  return false;
 }
 
 /* --- shapes of elements --- */
@@ -190,26 +227,71 @@ bool element_shape_fits(const TensorList *list, const Shape *shape) {
   return true;
 }
 
-bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK], Status *status) {
-  bool fits = *rank < 0 || list->rank < 0 || *rank == list->rank;
-  if (*rank < 0 && list->rank >= 0) {
-    *rank = list->rank;
-    for (int i = 0; i < *rank; i++) dims[i] = list->dims[i];
+static bool refuse_merge(int rank, const int64_t *dims, int other_rank, const int64_t *other,
+                         Status *status) {
+  if (rank != other_rank)
+    return status_invalid(status, "PartialTensorShape: Incompatible ranks during merge: %d vs. %d", rank,
+                          other_rank);
+  StrBuf own = {0}, others = {0};
+  element_shape_print(rank, dims, &own);
+  element_shape_print(other_rank, other, &others);
+  if (strbuf_ok(&own, status) && strbuf_ok(&others, status)) {
+    status_invalid(status, "PartialTensorShape: Incompatible shapes during merge: %s vs. %s",
+                   strbuf_text(&own), strbuf_text(&others));
   }
-  for (int i = 0; fits && list->rank >= 0 && i < *rank; i++) {
-    if (dims[i] < 0) dims[i] = list->dims[i];
-    fits = list->dims[i] < 0 || dims[i] == list->dims[i];
+  strbuf_free(&own);
+  strbuf_free(&others);
+  return false;
+}
+
+bool element_shape_refine(int *rank, int64_t dims[SHAPE_MAX_RANK], int other_rank, const int64_t *other,
+                          Status *status) {
+  if (other_rank < 0) return true;
+  bool fits = *rank < 0 || *rank == other_rank;
+  for (int i = 0; fits && *rank >= 0 && i < other_rank; i++)
+    fits = dims[i] < 0 || other[i] < 0 || dims[i] == other[i];
+  if (!fits) return refuse_merge(*rank, dims, other_rank, other, status);
+  for (int i = 0; i < other_rank; i++) {
+    if (*rank < 0 || dims[i] < 0) dims[i] = other[i];
+  }
+  *rank = other_rank;
+  return true;
+}
+
+bool element_shape_merge(const TensorList *list, int *rank, int64_t dims[SHAPE_MAX_RANK], Status *status) {
+  return element_shape_refine(rank, dims, list->rank, list->dims, status);
+}
+
+bool element_shape_check_rows(int rank, const int64_t *dims, const Shape *tensor, Status *status) {
+  char text[SHAPE_TEXT_CAPACITY];
+  int64_t own[SHAPE_MAX_RANK];
+  if (tensor->rank < 1)
+    return status_invalid(status, "Tensor must be at least a vector, but saw shape: %s",
+                          shape_text(tensor, text));
+  int own_rank = tensor->rank - 1;
+  bool fits = rank < 0 || rank == own_rank;
+  for (int i = 0; i < own_rank; i++) {
+    own[i] = shape_dim(tensor, i + 1);
+    fits = fits && (rank < 0 || dims[i] < 0 || dims[i] == own[i]);
   }
   if (fits) return true;
-  StrBuf op = {0}, own = {0};
-  element_shape_print(*rank, dims, &op);
-  element_shape_print(list->rank, list->dims, &own);
-  if (strbuf_ok(&op, status) && strbuf_ok(&own, status)) {
-    status_invalid(status, "Tried to read elements of shape %s from a list with element shape %s",
-                   strbuf_text(&op), strbuf_text(&own));
+  StrBuf want = {0}, got = {0};
+  element_shape_print(rank, dims, &want);
+  element_shape_print(own_rank, own, &got);
+  if (strbuf_ok(&want, status) && strbuf_ok(&got, status)) {
+    status_invalid(status, "Specified a list with shape %s from a tensor with shape %s", strbuf_text(&want),
+                   strbuf_text(&got));
   }
-  strbuf_free(&op);
-  strbuf_free(&own);
+  strbuf_free(&want);
+  strbuf_free(&got);
+  return false;
+}
+
+bool element_shape_refuse(const char *what, int rank, const int64_t *dims, Status *status) {
+  StrBuf text = {0};
+  element_shape_print(rank, dims, &text);
+  if (strbuf_ok(&text, status)) status_invalid(status, "%s: %s", what, strbuf_text(&text));
+  strbuf_free(&text);
   return false;
 }
 

@@ -82,6 +82,27 @@ static bool append_shared(TensorList *list, const Tensor *tensor, int depth, boo
   return ok;
 }
 
+TensorList *tensor_list_append(TensorList *list, const Tensor *tensor, Status *status) {
+  ListItems *items = list->items;
+  int depth = items->depth;
+  bool appended;
+  if (!variant_check_depth(tensor, &depth, status) || !append_shared(list, tensor, depth, &appended, status))
+    return NULL;
+  if (appended) {
+    atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
+    return tensor_list_new_like(list, items, list->length + 1, status);
+  }
+  TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
+  if (!made) return NULL;
+  if (!variant_check_depth(tensor, &made->items->depth, status) ||
+      !append_shared(made, tensor, made->items->depth, &appended, status)) {
+    tensor_list_drop(made);
+    return NULL;
+  }
+  made->length++;
+  return made;
+}
+
 static bool push_back(KernelContext *context, Status *status) {
   TensorList *list = NULL;
   const Tensor *tensor = context->inputs[1];
@@ -100,30 +121,14 @@ static bool push_back(KernelContext *context, Status *status) {
   }
   if (list->length == INT32_MAX)
     return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
-  int depth = list->items->depth;
-  bool appended, owned = tensor_list_is_owned(context, list);
-  TRY(variant_check_depth(tensor, &depth, status));
-  if (owned) list->items->depth = depth;
-  TRY(append_shared(list, tensor, depth, &appended, status));
-  if (owned && appended) {
-    list->length++;
-    return kernel_set_output(context, 0, context->inputs[0], NULL, status);
-  }
-  ListItems *items = list->items;
-  if (appended) {
-    atomic_fetch_add_explicit(&items->references, 1, memory_order_relaxed);
-    return tensor_list_set_output(context, 0, tensor_list_new_like(list, items, list->length + 1, status),
-                                  status);
-  }
-  TensorList *made = tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
-  if (!made) return false;
-  if (!variant_check_depth(tensor, &made->items->depth, status) ||
-      !append_shared(made, tensor, made->items->depth, &appended, status)) {
-    tensor_list_drop(made);
-    return false;
-  }
-  made->length++;
-  return tensor_list_set_output(context, 0, made, status);
+  if (!tensor_list_is_owned(context, list))
+    return tensor_list_set_output(context, 0, tensor_list_append(list, tensor, status), status);
+  bool appended;
+  TRY(variant_check_depth(tensor, &list->items->depth, status));
+  TRY(append_shared(list, tensor, list->items->depth, &appended, status));
+  if (!appended) return tensor_list_set_output(context, 0, tensor_list_append(list, tensor, status), status);
+  list->length++;
+  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
 /* Sets an output to an item. An uninitialised item becomes zeros if its shape is known. */
@@ -148,13 +153,6 @@ static bool give_item(KernelContext *context, int output, const TensorList *list
   return true;
 }
 
-/* Drops the items after the end of the list, which longer lists had. No other list may share the items. */
-static void drop_items_behind(TensorList *list) {
-  ListItems *items = list->items;
-  for (; items->count > list->length; items->count--) tensor_clear(&items->items[items->count - 1]);
-  items->claimed = list->length;
-}
-
 static bool pop_back(KernelContext *context, Status *status) {
   TensorList *list = NULL;
   TRY(tensor_list_of_input(context, "op", &list, status));
@@ -162,7 +160,7 @@ static bool pop_back(KernelContext *context, Status *status) {
   TRY(give_item(context, 1, list, list->length - 1, context->inputs[1], status));
   if (tensor_list_is_owned(context, list)) {
     list->length--;
-    drop_items_behind(list);
+    tensor_list_drop_behind(list);
     return kernel_set_output(context, 0, context->inputs[0], NULL, status);
   }
   /* The shared items keep the popped item alive. A list that becomes empty gets new items, so that it keeps
@@ -199,19 +197,14 @@ static bool set_item(KernelContext *context, Status *status) {
   if (!element_shape_fits(list, &item->shape))
     return refuse_shape("Tried to set a tensor with incompatible shape at a list index. Item", &item->shape,
                         list, status);
-  bool owned = tensor_list_is_owned(context, list);
-  TensorList *target =
-      owned ? list : tensor_list_new_like(list, tensor_list_copy_items(list, status), list->length, status);
+  TensorList *target = tensor_list_to_change(context, list, status);
   if (!target) return false;
-  if (index >= target->length) drop_items_behind(target);
+  if (index >= target->length) tensor_list_drop_behind(target);
   bool ok = variant_check_depth(item, &target->items->depth, status) &&
             list_items_extend(target->items, index + 1, status) &&
             tensor_assign(&target->items->items[index], item, status);
   if (ok && index >= target->length) target->items->claimed = target->length = index + 1;
-  if (owned) return ok && kernel_set_output(context, 0, context->inputs[0], NULL, status);
-  if (ok) return tensor_list_set_output(context, 0, target, status);
-  tensor_list_drop(target);
-  return false;
+  return tensor_list_set_changed(context, list, target, ok, status);
 }
 
 static bool list_length(KernelContext *context, Status *status) {

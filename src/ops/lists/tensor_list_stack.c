@@ -1,8 +1,6 @@
 /* Ops that convert between a list and one tensor of all items. */
 #include "ops/lists/tensor_list.h"
 
-#include <string.h>
-
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/elements.h"
@@ -31,14 +29,6 @@ static bool stacked_shape(const TensorList *list, int *rank, int64_t dims[SHAPE_
   return true;
 }
 
-static bool refuse_stack(const char *what, int rank, const int64_t *dims, Status *status) {
-  StrBuf text = {0};
-  element_shape_print(rank, dims, &text);
-  if (strbuf_ok(&text, status)) status_invalid(status, "%s: %s", what, strbuf_text(&text));
-  strbuf_free(&text);
-  return false;
-}
-
 static bool stack_list(KernelContext *context, Status *status) {
   TensorList *list = NULL;
   int rank;
@@ -53,11 +43,11 @@ static bool stack_list(KernelContext *context, Status *status) {
                           (long long)wanted, (long long)list->length);
   }
   if (list->length == 0 && !element_shape_known(rank, dims))
-    return refuse_stack("Tried to stack elements of an empty list with non-fully-defined element_shape", rank,
-                        dims, status);
+    return element_shape_refuse(
+        "Tried to stack elements of an empty list with non-fully-defined element_shape", rank, dims, status);
   TRY(stacked_shape(list, &rank, dims, status));
   if (!element_shape_known(rank, dims))
-    return refuse_stack(
+    return element_shape_refuse(
         "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element "
         "shape",
         rank, dims, status);
@@ -68,60 +58,25 @@ static bool stack_list(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank + 1, all, &out, status));
   int64_t size = list->length == 0 ? 0 : tensor_num_elements(out) / list->length;
-  if (dtype_is_pod(out->dtype) && list->items->count < list->length)
-    memset(out->data, 0, (size_t)tensor_bytes(out));
-  for (int64_t i = 0; i < list->length && i < list->items->count; i++) {
-    Tensor item = {0};
-    TRY(tensor_list_item(list, i, &item, status));
-    if (!tensor_is_empty(&item)) {
-      bool ok = tensor_copy_elements(&item, 0, out, i * size, size, status);
-      tensor_clear(&item);
-      TRY(ok);
-    } else if (dtype_is_pod(out->dtype)) {
-      memset((char *)out->data + (size_t)(i * size) * dtype_size(out->dtype), 0,
-             (size_t)size * dtype_size(out->dtype));
-    }
-  }
+  for (int64_t i = 0; i < list->length; i++) TRY(tensor_list_copy_item(list, i, out, i * size, size, status));
   return true;
 }
 
 static bool from_tensor(KernelContext *context, Status *status) {
   const Tensor *tensor = context->inputs[0];
-  char text[SHAPE_TEXT_CAPACITY];
   int rank;
-  int64_t dims[SHAPE_MAX_RANK], own[SHAPE_MAX_RANK];
-  if (tensor->shape.rank < 1)
-    return status_invalid(status, "Tensor must be at least a vector, but saw shape: %s",
-                          shape_text(&tensor->shape, text));
+  int64_t dims[SHAPE_MAX_RANK];
   TRY(element_shape_read(context->inputs[1], &rank, dims, status));
-  int own_rank = tensor->shape.rank - 1;
-  bool fits = rank < 0 || rank == own_rank;
-  for (int i = 0; i < own_rank; i++) {
-    own[i] = shape_dim(&tensor->shape, i + 1);
-    fits = fits && (rank < 0 || dims[i] < 0 || dims[i] == own[i]);
-  }
-  if (!fits) {
-    StrBuf want = {0};
-    element_shape_print(rank, dims, &want);
-    if (strbuf_ok(&want, status)) {
-      status_invalid(status, "Specified a list with shape %s from a tensor with shape %s", strbuf_text(&want),
-                     shape_text(&tensor->shape, text));
-    }
-    strbuf_free(&want);
-    return false;
-  }
-  int64_t length = shape_dim(&tensor->shape, 0),
-          size = length == 0 ? 0 : tensor_num_elements(tensor) / length;
+  TRY(element_shape_check_rows(rank, dims, &tensor->shape, status));
+  int64_t length = shape_dim(&tensor->shape, 0);
   if (length > INT32_MAX) return status_set(status, CODE_RESOURCE_EXHAUSTED, "A list has too many elements");
   TensorList like = {.dtype = tensor->dtype, .rank = rank, .dims = dims, .max_length = -1};
   TensorList *list = tensor_list_new_like(&like, list_items_new(), length, status);
   bool ok = list && variant_check_depth(tensor, &list->items->depth, status) &&
             list_items_extend(list->items, length, status);
   if (ok) list->items->claimed = length;
-  for (int64_t i = 0; ok && i < length; i++) {
-    ok = tensor_allocate_dims(&list->items->items[i], tensor->dtype, own_rank, own, context->pool, status) &&
-         tensor_copy_elements(tensor, i * size, &list->items->items[i], 0, size, status);
-  }
+  for (int64_t i = 0; ok && i < length; i++)
+    ok = tensor_copy_row(tensor, i, context->pool, &list->items->items[i], status);
   if (ok) return tensor_list_set_output(context, 0, list, status);
   tensor_list_drop(list);
   return false;
@@ -144,7 +99,7 @@ static bool from_tensor_shape(InferenceContext *c, Status *status) {
   TRY(shape_from_input_tensor_or_scalar(c, 1, &said, status));
   TRY(shape_subshape(c, shape_input(c, 0), 1, INT64_MAX, 1, &own, status));
   TRY(shape_merge(c, own, said, &own, status));
-  return tensor_list_infer_handle(c, own, status);
+  return tensor_list_infer_handle(c, said, status);
 }
 /* --- ops --- */
 

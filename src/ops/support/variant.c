@@ -75,3 +75,8 @@ bool variant_check_depth(const Tensor *inner, int *depth, Status *status) {
   }
   return check_depth(*depth, status);
 }
+
+const char *variant_type_name(const Tensor *tensor, int64_t i) {
+  const VariantObject *object = ((VariantObject **)tensor->data)[i];
+  return object ? object->methods->type_name : "nothing";
+}

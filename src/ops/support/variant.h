@@ -25,6 +25,9 @@ struct VariantObject {
   const VariantMethods *methods;
 };
 
+/* What element `i` of a tensor of variants is; "nothing" if it is empty. */
+const char *variant_type_name(const Tensor *tensor, int64_t i);
+
 /* A new tensor of zeros in the shape of x; of strings, empty ones. */
 MUST_CHECK bool tensor_zeros_like(KernelContext *context, const Tensor *x, int depth, Tensor *zeros,
                                   Status *status);
