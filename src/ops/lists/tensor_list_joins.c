@@ -67,8 +67,8 @@ static bool push_back_batch(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 0, &handles->shape, &out, status));
   for (int64_t i = 0, count = tensor_num_elements(handles); i < count; i++) {
     Tensor row = {0};
-    bool ok = tensor_copy_row(tensor, i, context->pool, &row, status) &&
-              append_one(handles, i, &row, out, status);
+    bool ok =
+        tensor_copy_row(tensor, i, context->pool, &row, status) && append_one(handles, i, &row, out, status);
     tensor_clear(&row);
     TRY(ok);
   }

@@ -1,5 +1,5 @@
-/* Ops that convert between a list and one tensor in which the items follow each other: concat and split. Items
- * may differ in their first dimension. */
+/* Ops that convert between a list and one tensor in which the items follow each other: concat and split.
+ * Items may differ in their first dimension. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/lists/tensor_list.h"
@@ -48,8 +48,7 @@ static bool stated_shape(KernelContext *context, const TensorList *list, ItemSha
   TRY(element_shape_read(context->inputs[1], &rank, dims, status));
   TRY(element_shape_merge(list, &rank, dims, status));
   if (rank == 0) {
-    return status_invalid(status,
-                          "Concat requires elements to be at least vectors, found scalars instead.");
+    return status_invalid(status, "Concat requires elements to be at least vectors, found scalars instead.");
   }
   if (rank > 0) shape->first = dims[0];
   shape->rank = rank < 0 ? -1 : rank - 1;

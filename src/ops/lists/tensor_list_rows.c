@@ -93,8 +93,7 @@ static bool check_indices(const Tensor *indices, int32_t limit, int32_t *highest
   *highest = -1;
   for (int64_t i = 0, count = tensor_num_elements(indices); i < count; i++) {
     int32_t index = tensor_i32(indices)[i];
-    if (index < 0)
-      return status_invalid(status, "Indices in TensorListScatter must all be non-negative.");
+    if (index < 0) return status_invalid(status, "Indices in TensorListScatter must all be non-negative.");
     if (limit != -1 && index >= limit) {
       return status_invalid(status, "TensorListScatter: Trying to scatter at index %d in list with size %d",
                             index, limit);
@@ -223,11 +222,11 @@ const OpRegistration kOpTensorListGather = {
     .kernels = {{DT_INVALID, gather}},
 };
 
-#define ITEM_SHAPE                                                          \
-  "  x = Shape[T=$element_dtype](tensor)\n"                                 \
-  "  one = Const[dtype=int32, value=[1]]()\n"                               \
-  "  rest = Const[dtype=int32, value=[-1]]()\n"                             \
-  "  e = Slice[T=int32, Index=int32](x:output, one:output, rest:output)\n"  \
+#define ITEM_SHAPE                                                                   \
+  "  x = Shape[T=$element_dtype](tensor)\n"                                          \
+  "  one = Const[dtype=int32, value=[1]]()\n"                                        \
+  "  rest = Const[dtype=int32, value=[-1]]()\n"                                      \
+  "  e = Slice[T=int32, Index=int32](x:output, one:output, rest:output)\n"           \
   "  g = TensorListGather[element_dtype=$element_dtype](dlist, indices, e:output)\n" \
   "  i = ZerosLike[T=int32](indices)\n"
 

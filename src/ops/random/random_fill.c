@@ -261,22 +261,28 @@ bool random_shape_seed(InferenceContext *c, int i, Status *status) {
 
 /* --- inputs --- */
 
-bool random_allocate_output(KernelContext *context, int shape, Tensor **out, Status *status) {
-  const Tensor *sizes = context->inputs[shape];
-  int64_t dims[SHAPE_MAX_RANK];
+bool random_read_shape(const Tensor *sizes, int *rank, int64_t dims[SHAPE_MAX_RANK], Status *status) {
   char text[SHAPE_TEXT_CAPACITY];
   if (!tensor_is_vector(sizes) || (sizes->dtype != DT_INT32 && sizes->dtype != DT_INT64)) {
     return status_invalid(status, "shape must be a vector of {int32,int64}, got shape %s",
                           shape_text(&sizes->shape, text));
   }
-  int64_t rank = tensor_num_elements(sizes);
-  if (rank > SHAPE_MAX_RANK)
-    return status_invalid(status, "shape has %lld dimensions, more than 254", (long long)rank);
-  for (int64_t i = 0; i < rank; i++) {
+  int64_t count = tensor_num_elements(sizes);
+  if (count > SHAPE_MAX_RANK)
+    return status_invalid(status, "shape has %lld dimensions, more than 254", (long long)count);
+  for (int64_t i = 0; i < count; i++) {
     dims[i] = tensor_int_at(sizes, i);
     if (dims[i] < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)dims[i]);
   }
-  return kernel_allocate_output_dims(context, 0, (int)rank, dims, out, status);
+  *rank = (int)count;
+  return true;
+}
+
+bool random_allocate_output(KernelContext *context, int shape, Tensor **out, Status *status) {
+  int64_t dims[SHAPE_MAX_RANK];
+  int rank;
+  TRY(random_read_shape(context->inputs[shape], &rank, dims, status));
+  return kernel_allocate_output_dims(context, 0, rank, dims, out, status);
 }
 
 bool random_read_bounds(const KernelContext *context, int first, int64_t *low, int64_t *high,

@@ -48,6 +48,9 @@ MUST_CHECK bool random_shape_seed(InferenceContext *c, int i, Status *status);
 
 /* --- inputs --- */
 
+/* The sizes in a vector of integers. */
+MUST_CHECK bool random_read_shape(const Tensor *sizes, int *rank, int64_t dims[SHAPE_MAX_RANK],
+                                  Status *status);
 /* Allocates output 0 with the shape given by input `shape`. */
 MUST_CHECK bool random_allocate_output(KernelContext *context, int shape, Tensor **out, Status *status);
 /* The bounds of integers in inputs `first` and `first` + 1. */
