@@ -108,33 +108,39 @@ static bool read_number(Lexer *lexer) {
 }
 
 /* Skips `count` hex digits after a backslash and a letter. */
-static bool skip_hex(Lexer *lexer, int count) {
+static bool skip_hex(Lexer *lexer, int count, const char *problem) {
   steps(lexer, 2);
   for (int i = 0; i < count; i++) {
-    if (hex_digit(peek(lexer, 0)) < 0) return error_here(lexer, "Expected hex digits for escape sequence.");
+    if (hex_digit(peek(lexer, 0)) < 0) return error_here(lexer, problem);
     step(lexer);
   }
   return true;
 }
 
+/* At the character after the backslash. */
+static bool refuse_escape(Lexer *lexer) {
+  return error_at(lexer, lexer->line, lexer->column + 1, "Invalid escape sequence in string literal.");
+}
+
 static bool skip_escape(Lexer *lexer) {
   char c = peek(lexer, 1);
-  if (c == 'x' || c == 'X') return skip_hex(lexer, 1);
-  if (c == 'u') return skip_hex(lexer, 4);
+  static const char out_of_range[] = "Expected eight hex digits up to 10ffff for \\U escape sequence";
+  if (c == 'x' || c == 'X') return skip_hex(lexer, 1, "Expected hex digits for escape sequence.");
+  if (c == 'u') return skip_hex(lexer, 4, "Expected four hex digits for \\u escape sequence.");
   if (c == 'U') {
     const char *digits = lexer->at + 2;
-    TRY(skip_hex(lexer, 8));
+    TRY(skip_hex(lexer, 8, out_of_range));
     if (memcmp(digits, "000", 3) != 0 && memcmp(digits, "0010", 4) != 0) {
-      return error_here(lexer, "Expected eight hex digits up to 10ffff for \\U escape sequence");
+      return error_here(lexer, out_of_range);
     }
     return true;
   }
   if (is_octal(c)) {
     if (c > '3' && is_octal(peek(lexer, 2)) && is_octal(peek(lexer, 3))) {
-      return error_here(lexer, "Invalid escape sequence in string literal.");
+      return refuse_escape(lexer);
     }
   } else if (c == '\0' || !strchr("abfnrtv\\?'\"", c)) {
-    return error_here(lexer, "Invalid escape sequence in string literal.");
+    return refuse_escape(lexer);
   }
   steps(lexer, 2);
   return true;
@@ -150,7 +156,7 @@ static bool read_string(Lexer *lexer) {
       step(lexer);
       return true;
     }
-    if (c == '\n') return error_here(lexer, "String literals cannot cross line boundaries.");
+    if (c == '\n') return error_here(lexer, "Multiline strings are not allowed. Did you miss a \"?.");
     if (c == '\\') {
       TRY(skip_escape(lexer));
     } else {

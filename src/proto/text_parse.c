@@ -101,8 +101,10 @@ static bool parse_bool(Parser *parser, const Field *field, protobuf_c_boolean *v
     *value = i < 3;
     return lexer_next(lexer);
   }
+  Str word = lexer->text;
+  TRY(lexer_next(lexer)); /* protobuf reports the place after the word */
   return lexer_error(lexer, "Invalid value for boolean field \"%s\". Value: \"%.*s\".", field->name,
-                     TOKEN_ARGS(parser));
+                     (int)word.length, word.data);
 }
 
 static bool parse_enum(Parser *parser, const Field *field, int *value) {
@@ -122,8 +124,10 @@ static bool parse_enum(Parser *parser, const Field *field, int *value) {
     *value = descriptor->values[i].value;
     return lexer_next(lexer);
   }
-  return lexer_error(lexer, "Unknown enumeration value of \"%.*s\" for field \"%s\".", TOKEN_ARGS(parser),
-                     field->name);
+  Str word = lexer->text;
+  TRY(lexer_next(lexer)); /* protobuf reports the place after the word */
+  return lexer_error(lexer, "Unknown enumeration value of \"%.*s\" for field \"%s\".", (int)word.length,
+                     word.data, field->name);
 }
 
 /* One or more adjacent literals, joined in the scratch buffer. */

@@ -14,6 +14,7 @@ RECORDS = {
     'native/saved_model_transcript.c': 'saved_model_transcript.txt',
     'native/clients_transcript.c': 'clients_transcript.txt',
     'native/eager_transcript.c': 'eager_transcript.txt',
+    'native/api_defs_transcript.c': 'api_defs_transcript.txt',
 }
 
 

@@ -1,7 +1,7 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
- * Not included: servers, libraries and file systems that are loaded at run time, TF_ApiDefMap, log listeners,
+ * Not included: servers, libraries and file systems that are loaded at run time, log listeners,
  * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
  * TF_Get/SetHandleShapeAndType.
  *
@@ -558,6 +558,26 @@ TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllOpList(void);
  * deletes it; NULL on error. */
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetAllRegisteredKernels(TF_Status *status);
 TF_CAPI_EXPORT extern TF_Buffer *TF_GetRegisteredKernelsForOp(const char *name, TF_Status *status);
+
+/* ---- ApiDefs ----
+ *
+ * An ApiDef tells programs that write client libraries how to present an op: names, the order of arguments,
+ * defaults, texts. */
+typedef struct TF_ApiDefMap TF_ApiDefMap;
+
+/* The ApiDefs that follow from the ops of a serialised OpList. NULL on error. */
+TF_NATIVE_EXPORT extern TF_ApiDefMap *TF_NewApiDefMap(TF_Buffer *op_list_buffer, TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_DeleteApiDefMap(TF_ApiDefMap *apimap);
+/* Puts the fields that `text` sets, an ApiDefs message in text format, into the ApiDefs of its ops; other ops
+ * are passed over. A text may have several lines: `summary: <<END`, the lines, and a line END.
+ * INVALID_ARGUMENT "1(5): ..." for a malformed text; FAILED_PRECONDITION for arguments and attrs that the op
+ * does not have, in which case the changes before that one stay, and after TF_ApiDefMapGet was called. */
+TF_NATIVE_EXPORT extern void TF_ApiDefMapPut(TF_ApiDefMap *api_def_map, const char *text, size_t text_len,
+                                             TF_Status *status);
+/* The serialised ApiDef of an op, with new names in backquotes in its texts. The caller deletes it. NULL,
+ * without an error, for an op that is not in the map. */
+TF_NATIVE_EXPORT extern TF_Buffer *TF_ApiDefMapGet(TF_ApiDefMap *api_def_map, const char *name,
+                                                   size_t name_len, TF_Status *status);
 
 #ifdef __cplusplus
 }
