@@ -108,9 +108,8 @@ TF_Buffer *TF_ApiDefMapGet(TF_ApiDefMap *api_def_map, const char *name, size_t n
   Arena *arena = arena_new();
   TF_Buffer *buffer = TF_NewBuffer();
   mutex_lock(&api_def_map->lock);
-  bool ok = arena && buffer
-                ? get(api_def_map, (Str){name, name_len}, arena, buffer, &status->status)
-                : status_oom(&status->status, "an ApiDef");
+  bool ok = arena && buffer ? get(api_def_map, (Str){name, name_len}, arena, buffer, &status->status)
+                            : status_oom(&status->status, "an ApiDef");
   mutex_unlock(&api_def_map->lock);
   arena_free(arena);
   if (ok) return buffer;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "native/native_eager.h"
+#include "tensorflow/c/c_api_experimental.h"
 
 static const char kHostDevice[] = "/job:localhost/replica:0/task:0/device:CPU:0";
 
@@ -29,6 +30,20 @@ TFE_TensorHandle *TFE_NewTensorHandle(const TF_Tensor *t, TF_Status *status) {
   if (t) return share_value(&t->tensor, kHostDevice, &status->status);
   status_invalid(&status->status, "Invalid tensor");
   return NULL;
+}
+
+TFE_TensorHandle *TFE_NewTensorHandleFromScalar(TF_DataType data_type, void *data, size_t len,
+                                                TF_Status *status) {
+  start_status(status);
+  Tensor scalar = {0};
+  if (len == 0 || len != TF_DataTypeSize(data_type)) {
+    status_invalid(&status->status, "A scalar of %zu bytes is no value of type %s", len,
+                   dtype_name((int)data_type));
+    return NULL;
+  }
+  if (!tensor_allocate_dims(&scalar, (DataType)data_type, 0, NULL, NULL, &status->status)) return NULL;
+  memcpy(scalar.data, data, len);
+  return new_tensor_handle(&scalar, kHostDevice, &status->status);
 }
 
 void TFE_DeleteTensorHandle(TFE_TensorHandle *h) {

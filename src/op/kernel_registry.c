@@ -330,6 +330,11 @@ static void append_kernel(const KernelDef *def, StrBuf *out) {
 
 static bool list_op(const Op *op, const char *op_name, Arena *arena, KernelList *list, Status *status);
 
+static void append_kernels(const KernelList *list, StrBuf *out) {
+  for (size_t i = 0; i < list->n_kernel; i++) append_kernel(list->kernel[i], out);
+  if (list->n_kernel == 0) strbuf_append(out, "  <no registered kernels>\n");
+}
+
 static bool refuse_all(const Op *op, const NodeDef *node, Status *status) {
   Arena *arena = arena_new();
   KernelList *list = arena ? proto_new(kKernelList, arena) : NULL;
@@ -345,8 +350,7 @@ static bool refuse_all(const Op *op, const NodeDef *node, Status *status) {
     strbuf_append(&text, " with these attrs: [");
     append_attrs(node, &text);
     strbuf_append(&text, "]\nRegistered devices: [" KERNEL_DEVICE_TYPE "]\nRegistered kernels:\n");
-    for (size_t i = 0; i < list->n_kernel; i++) append_kernel(list->kernel[i], &text);
-    if (list->n_kernel == 0) strbuf_append(&text, "  <no registered kernels>\n");
+    append_kernels(list, &text);
     if (strbuf_ok(&text, status)) status_set(status, CODE_NOT_FOUND, "%s", strbuf_text(&text));
   }
   strbuf_free(&text);
@@ -443,6 +447,38 @@ bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, Ke
   bool ok = list_op(op, op_name, arena, made, status);
   mutex_unlock(&registry.lock);
   return ok;
+}
+
+static bool refuse_device(const NodeDef *node, const char *device_type, const KernelList *list,
+                          bool other_attrs, Status *status) {
+  StrBuf text = {0};
+  strbuf_printf(&text, "No registered '%s' OpKernel for %s devices compatible with node ", node->op,
+                device_type);
+  node_def_format_for_error(node, &text);
+  if (other_attrs) {
+    strbuf_append(&text, "\n\t (OpKernel was found, but attributes didn't match) Requested Attributes: ");
+    append_attrs(node, &text);
+  }
+  strbuf_append(&text, "\n\t.  Registered:");
+  append_kernels(list, &text);
+  if (strbuf_ok(&text, status)) status_set(status, CODE_NOT_FOUND, "%s", strbuf_text(&text));
+  strbuf_free(&text);
+  return false;
+}
+
+bool kernel_registry_check(OpRegistry *ops, const NodeDef *node, const char *device_type, Arena *arena,
+                           Status *status) {
+  KernelList *list;
+  bool match, other_attrs = false;
+  TRY(kernel_registry_list(ops, node->op, arena, &list, status));
+  for (size_t i = 0; i < list->n_kernel; i++) {
+    const KernelDef *def = list->kernel[i];
+    if (strcmp(def->device_type, device_type) != 0 || !str_equal_text(label_of(node), def->label)) continue;
+    TRY(kernel_matches(def, node, &match, status));
+    if (match) return true;
+    other_attrs = true;
+  }
+  return refuse_device(node, device_type, list, other_attrs, status);
 }
 
 static bool may_compute(const KernelDef *def, const AttrDef *type_attr, DataType type) {

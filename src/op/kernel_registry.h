@@ -40,6 +40,12 @@ void kernel_registry_clear(void);
 MUST_CHECK bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions,
                                        Status *status);
 
+/* Whether a kernel for devices of that type computes the node, whose op need not exist. NOT_FOUND "No
+ * registered 'X' OpKernel for GPU devices compatible with node {{node n}}\n\t.  Registered:  device='CPU';
+ * ..."; uses memory of `arena`. */
+MUST_CHECK bool kernel_registry_check(OpRegistry *ops, const NodeDef *node, const char *device_type,
+                                      Arena *arena, Status *status);
+
 /* All kernels of one op, those of its table first; of all ops when `op_name` is NULL. Allocated in
  * `arena`. */
 MUST_CHECK bool kernel_registry_list(OpRegistry *ops, const char *op_name, Arena *arena, KernelList **list,

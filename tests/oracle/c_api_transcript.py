@@ -15,6 +15,7 @@ RECORDS = {
     'native/clients_transcript.c': 'clients_transcript.txt',
     'native/eager_transcript.c': 'eager_transcript.txt',
     'native/api_defs_transcript.c': 'api_defs_transcript.txt',
+    'native/experimental_transcript.c': 'experimental_transcript.txt',
 }
 
 

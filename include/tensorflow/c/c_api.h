@@ -1,9 +1,8 @@
 /* TensorFlow's C API: graphs, operations, gradients, sessions. Names, signatures and ownership are
  * TensorFlow's, so that a program written for TensorFlow's C library compiles and links unchanged.
  *
- * Not included: servers, libraries and file systems that are loaded at run time, log listeners,
- * and, of the functions for Python, TF_GraphImportGraphDefWithResultsNoSerialization, TF_SetFullType and
- * TF_Get/SetHandleShapeAndType.
+ * Not included: TF_GraphImportGraphDefWithResultsNoSerialization, which takes an object of C++. Servers, and
+ * libraries and file systems that are loaded at run time, give UNIMPLEMENTED.
  *
  * Every call that can fail takes a TF_Status last and sets it (also to OK). Strings are NUL-terminated. A
  * TF_Operation belongs to its graph and lives as long.
@@ -549,6 +548,28 @@ TF_NATIVE_EXPORT extern TF_Library *TF_LoadLibrary(const char *library_filename,
 TF_NATIVE_EXPORT extern TF_Buffer TF_GetOpList(TF_Library *lib_handle);
 /* NULL is fine. */
 TF_NATIVE_EXPORT extern void TF_DeleteLibraryHandle(TF_Library *lib_handle);
+
+/* UNIMPLEMENTED. */
+TF_NATIVE_EXPORT extern void TF_RegisterFilesystemPlugin(const char *plugin_filename, TF_Status *status);
+
+/* ---- servers ---- */
+
+/* A session runs in the process of its caller, so there are no servers: NULL with UNIMPLEMENTED, and the same
+ * status from the calls for one. */
+typedef struct TF_Server TF_Server;
+TF_NATIVE_EXPORT extern TF_Server *TF_NewServer(const void *proto, size_t proto_len, TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_ServerStart(TF_Server *server, TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_ServerStop(TF_Server *server, TF_Status *status);
+TF_NATIVE_EXPORT extern void TF_ServerJoin(TF_Server *server, TF_Status *status);
+/* NULL. */
+TF_NATIVE_EXPORT extern const char *TF_ServerTarget(TF_Server *server);
+TF_NATIVE_EXPORT extern void TF_DeleteServer(TF_Server *server);
+
+/* ---- the log ---- */
+
+/* Lines of the log, such as what the op Print writes, go to the listeners from now on, instead of stderr. A
+ * listener may be called from any thread, and must not call this library. */
+TF_NATIVE_EXPORT extern void TF_RegisterLogListener(void (*listener)(const char *));
 
 /* ---- ops ---- */
 

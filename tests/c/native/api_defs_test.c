@@ -11,8 +11,9 @@ static const char kChanges[] =
     " attr { name: 'transpose_a' default_value { b: true } }\n}\n";
 
 static TF_Buffer *ops(void) {
-  static const char list[] = "\012\054\012\006MatMul\022\003\012\001a\022\003\012\001b\042\023\012\013transpose_a"
-                             "\022\004bool\052\003of ";
+  static const char list[] =
+      "\012\054\012\006MatMul\022\003\012\001a\022\003\012\001b\042\023\012\013transpose_a"
+      "\022\004bool\052\003of ";
   return TF_NewBufferFromString(list, sizeof list - 1);
 }
 

@@ -7,7 +7,8 @@ static TF_ApiDefMap *map;
 static void start(void) {
   static const char ops[] =
       "\012\134\012\006TestOp\022\026\012\001a\022\021the `a` of TestOp\032\003\012\001b\042\016\012\001T"
-      "\022\004type\042\003the*\015S of `TestOp`2\015D `a` `b` `T`B\007\010\007\022\003old\012\007\012\005Other";
+      "\022\004type\042\003the*\015S of `TestOp`2\015D `a` `b` "
+      "`T`B\007\010\007\022\003old\012\007\012\005Other";
   TF_Buffer *list = TF_NewBufferFromString(ops, sizeof ops - 1);
   if (map) TF_DeleteApiDefMap(map);
   map = TF_NewApiDefMap(list, status);
@@ -91,7 +92,8 @@ static void wrong_changes(void) {
   put("op { graph_op_name: \"TestOp\" arg_order: \"x\" arg_order: \"a\" }");
   put("op { graph_op_name: \"TestOp\" arg_order: \"x\" }");
   put("op { graph_op_name: \"Other\" arg_order: \"x\" }");
-  put("op { graph_op_name: \"Other\" summary: \"merged\" } op { graph_op_name: \"TestOp\" attr { name: \"U\" } }"
+  put("op { graph_op_name: \"Other\" summary: \"merged\" } op { graph_op_name: \"TestOp\" attr { name: \"U\" "
+      "} }"
       " op { graph_op_name: \"Other\" description: \"not merged\" }");
   get("TestOp");
   get("Other");

@@ -9,8 +9,6 @@
  * A context has the variables and functions that its ops use, and remembers each op that it ran with its
  * attrs, so that the next call is fast. Ops run in the thread that executes them, also in a context that is
  * asked to be asynchronous: a result is always there, and an error belongs to its call.
- *
- * Not included: other processes (TFE_ContextSetServerDef).
  */
 #ifndef TENSORFLOW_C_EAGER_C_API_H_
 #define TENSORFLOW_C_EAGER_C_API_H_
@@ -59,6 +57,10 @@ TF_NATIVE_EXPORT extern void TFE_ContextSetThreadLocalDevicePlacementPolicy(
     TFE_Context *ctx, TFE_ContextDevicePlacementPolicy policy);
 TF_NATIVE_EXPORT extern TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(
     TFE_Context *ctx);
+
+/* UNIMPLEMENTED: ops run in this process. */
+TF_NATIVE_EXPORT extern void TFE_ContextSetServerDef(TFE_Context *ctx, int keep_alive_secs, const void *proto,
+                                                     size_t proto_len, TF_Status *status);
 
 /* A serialised FunctionDef. */
 TF_NATIVE_EXPORT extern void TFE_ContextAddFunctionDef(TFE_Context *ctx, const char *serialized_function_def,
