@@ -61,7 +61,8 @@ static bool check(const TF_AttrBuilder *builder, const char *device_type, Arena 
   OpRegistry *ops = op_registry_global();
   if (op_registry_look_up(ops, def->op, &op, &unknown))
     TRY(node_def_add_defaults(def, op->def, arena, status));
-  if (def->n_attr > 0) qsort(def->attr, def->n_attr, sizeof *def->attr, compare_keys); /* as messages say them */
+  if (def->n_attr > 0)
+    qsort(def->attr, def->n_attr, sizeof *def->attr, compare_keys); /* as messages say them */
   return kernel_registry_check(ops, def, device_type, arena, status);
 }
 

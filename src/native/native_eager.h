@@ -11,6 +11,8 @@ struct TFE_Context {
   TF_Session *session;
   EagerContext *eager;
   TFE_ContextDevicePlacementPolicy policy;
+  atomic_bool is_soft;  /* ops on devices that there are none of run on another one */
+  atomic_bool is_async; /* of the executor that was set */
 };
 
 struct TFE_TensorHandle {

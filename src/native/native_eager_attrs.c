@@ -4,12 +4,14 @@
 #include "base/alloc.h"
 #include "native/native_eager.h"
 #include "op/node_def.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 enum { MAX_DIMS = 254 };
 
-/* `value` is NULL when memory ran out. */
+/* As in TensorFlow, the first value of an attr counts. `value` is NULL when memory ran out. */
 static void set_attr(TFE_Op *op, const char *name, AttrValue *value) {
   Status ignored;
+  if (value && node_def_attr(op->def, name)) return;
   status_init(&ignored);
   if (!value || !node_def_set_attr(op->def, op->arena, name, value, &ignored)) op->failed = true;
 }
@@ -130,4 +132,42 @@ void TFE_OpSetAttrFunctionList(TFE_Op *op, const char *attr_name, const TFE_Op *
          proto_append(op->arena, (void ***)&attr->list->func, &attr->list->n_func, function, &ignored);
   }
   set_attr(op, attr_name, ok ? attr : NULL);
+}
+
+/* ---- all attrs ---- */
+
+/* TFE_OpAttrs is the op itself. */
+static const TFE_Op *op_of(const TFE_OpAttrs *attrs) { return (const TFE_Op *)attrs; }
+
+const TFE_OpAttrs *TFE_OpGetAttrs(const TFE_Op *op) { return (const TFE_OpAttrs *)op; }
+
+void TFE_OpAddAttrs(TFE_Op *op, const TFE_OpAttrs *attrs) {
+  const NodeDef *def = op_of(attrs)->def;
+  for (size_t i = 0; i < def->n_attr; i++)
+    set_attr(op, def->attr[i]->key, proto_copy(def->attr[i]->value, op->arena));
+}
+
+static bool serialize(const TFE_Op *op, Arena *arena, TF_Buffer *buf, Status *status) {
+  if (!arena || op->failed) return status_oom(status, "attrs");
+  TFE_Op whole = {.def = proto_copy(op->def, arena)};
+  if (!whole.def) return status_oom(status, "attrs");
+  TRY(node_def_add_defaults(whole.def, op->op->def, arena, status));
+  NameAttrList *list = function_of(arena, &whole);
+  return list ? fill_buffer_with_message(list, buf, status) : status_oom(status, "attrs");
+}
+
+void TFE_OpAttrsSerialize(const TFE_OpAttrs *attrs, TF_Buffer *buf, TF_Status *status) {
+  Arena *arena = arena_new();
+  start_status(status);
+  reported(serialize(op_of(attrs), arena, buf, &status->status));
+  arena_free(arena);
+}
+
+void TFE_OpSetAttrValueProto(const TFE_Op *op, const char *attr_name, const void *proto, size_t proto_len,
+                             TF_Status *status) {
+  void *value;
+  start_status(status);
+  if (parse_given(kAttrValue, proto, proto_len, "Unparseable AttrValue proto", op->arena, &value,
+                  &status->status))
+    set_attr((TFE_Op *)op, attr_name, value);
 }

@@ -1,9 +1,11 @@
 /* Values of eager execution. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "native/native_eager.h"
 #include "tensorflow/c/c_api_experimental.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 static const char kHostDevice[] = "/job:localhost/replica:0/task:0/device:CPU:0";
 
@@ -100,6 +102,56 @@ TFE_TensorHandle *TFE_TensorHandleCopyToDevice(TFE_TensorHandle *h, TFE_Context 
   status_invalid(&status->status, "%s unknown device.", device_name);
   return NULL;
 }
+
+/* ---- memory and devices ---- */
+
+TF_Tensor *TFE_AllocateHostTensor(TFE_Context *ctx, TF_DataType dtype, const int64_t *dims, int num_dims,
+                                  TF_Status *status) {
+  Tensor value = {0};
+  (void)ctx;
+  start_status(status);
+  if (!tensor_allocate_dims(&value, (DataType)dtype, num_dims, dims, NULL, &status->status)) return NULL;
+  return take_tensor(&value, &status->status);
+}
+
+TFE_TensorHandle *TFE_NewTensorHandleFromTensor(TFE_Context *ctx, TF_Tensor *t, TF_Status *status) {
+  (void)ctx;
+  return TFE_NewTensorHandle(t, status);
+}
+
+TFE_TensorHandle *TFE_NewTensorHandleFromDeviceMemory(TFE_Context *ctx, const char *device_name,
+                                                      TF_DataType dtype, const int64_t *dims, int num_dims,
+                                                      void *data, size_t len,
+                                                      void (*deallocator)(void *data, size_t len, void *arg),
+                                                      void *deallocator_arg, TF_Status *status) {
+  TFE_TensorHandle *handle = NULL;
+  start_status(status);
+  const Device *device = eager_find_device(ctx->eager, device_name);
+  TF_Tensor *tensor = TF_NewTensor(dtype, dims, num_dims, data, len, deallocator, deallocator_arg);
+  if (!device) status_invalid(&status->status, "%s unknown device.", device_name);
+  else if (!tensor) status_invalid(&status->status, "%zu bytes are no value of that type and shape", len);
+  else handle = share_value(&tensor->tensor, device->name, &status->status);
+  TF_DeleteTensor(tensor);
+  return handle;
+}
+
+void *TFE_TensorHandleDevicePointer(TFE_TensorHandle *h, TF_Status *status) {
+  return check_handle(h, status) ? h->value.data : NULL;
+}
+
+size_t TFE_TensorHandleDeviceMemorySize(TFE_TensorHandle *h, TF_Status *status) {
+  return check_handle(h, status) ? (size_t)tensor_bytes(&h->value) : 0;
+}
+
+const char *TFE_TensorHandleDeviceType(TFE_TensorHandle *h, TF_Status *status) {
+  return check_handle(h, status) ? "CPU" : NULL;
+}
+
+int TFE_TensorHandleDeviceID(TFE_TensorHandle *h, TF_Status *status) {
+  return check_handle(h, status) ? atoi(strrchr(h->device, ':') + 1) : -1;
+}
+
+void TFE_TensorHandleGetStatus(TFE_TensorHandle *h, TF_Status *status) { reported(check_handle(h, status)); }
 
 /* ---- debug info ---- */
 

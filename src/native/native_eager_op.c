@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "native/native_eager.h"
 #include "op/node_def.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 TFE_Op *TFE_NewOp(TFE_Context *ctx, const char *op_or_function_name, TF_Status *status) {
   const Op *found;
@@ -22,9 +23,14 @@ TFE_Op *TFE_NewOp(TFE_Context *ctx, const char *op_or_function_name, TF_Status *
   return NULL;
 }
 
+static void drop_inputs(TFE_Op *op) {
+  for (int i = 0; i < op->num_inputs; i++) TFE_DeleteTensorHandle(op->inputs[i]);
+  op->num_inputs = 0;
+}
+
 void TFE_DeleteOp(TFE_Op *op) {
   if (!op) return;
-  for (int i = 0; i < op->num_inputs; i++) TFE_DeleteTensorHandle(op->inputs[i]);
+  drop_inputs(op);
   mem_free(op->inputs);
   mem_free(op->list_lengths);
   arena_free(op->arena);
@@ -57,6 +63,27 @@ void TFE_OpSetDevice(TFE_Op *op, const char *device_name, TF_Status *status) {
 const char *TFE_OpGetDevice(const TFE_Op *op, TF_Status *status) {
   start_status(status);
   return op->def->device;
+}
+
+void TFE_OpReset(TFE_Op *op_to_reset, const char *op_or_function_name, const char *raw_device_name,
+                 TF_Status *status) {
+  const Op *found;
+  start_status(status);
+  if (!eager_look_up(op_to_reset->context->eager, op_or_function_name, &found, &status->status)) return;
+  Arena *arena = arena_new();
+  NodeDef *def = arena ? node_def_new(arena, op_or_function_name, op_or_function_name) : NULL;
+  if (!def) {
+    arena_free(arena);
+    status_oom(&status->status, "an op");
+    return;
+  }
+  drop_inputs(op_to_reset);
+  arena_free(op_to_reset->arena);
+  op_to_reset->arena = arena;
+  op_to_reset->def = def;
+  op_to_reset->op = found;
+  op_to_reset->failed = false;
+  if (raw_device_name && raw_device_name[0]) TFE_OpSetDevice(op_to_reset, raw_device_name, status);
 }
 
 /* ---- inputs ---- */
@@ -184,9 +211,10 @@ int TFE_OpGetOutputLength(TFE_Op *op, const char *output_name, TF_Status *status
 
 static bool find_device(const TFE_Op *op, const Device **device, Status *status) {
   *device = eager_find_device(op->context->eager, op->def->device);
+  const DeviceSet *devices = op->context->session->devices;
+  if (!*device && atomic_load(&op->context->is_soft)) *device = &devices->devices[0];
   if (*device) return true;
   StrBuf all = {0};
-  const DeviceSet *devices = op->context->session->devices;
   for (int i = 0; i < devices->count; i++)
     strbuf_printf(&all, "%s%s", i > 0 ? ", " : "", devices->devices[i].name);
   status_invalid(status,

@@ -14,10 +14,8 @@ TF_Tensor *TF_DequeueNamedTensor(TF_Session *session, int tensor_id, TF_Status *
   TF_Output output = {find(session, "fifo_queue_dequeue_", tensor_id), 0};
   TF_Tensor *result = NULL;
   start_status(status);
-  if (output.oper)
-    TF_SessionRun(session, NULL, NULL, NULL, 0, &output, &result, 1, NULL, 0, NULL, status);
-  else
-    status_set(&status->status, CODE_INTERNAL, "Unable to find the dequeue node in the TF graph.");
+  if (output.oper) TF_SessionRun(session, NULL, NULL, NULL, 0, &output, &result, 1, NULL, 0, NULL, status);
+  else status_set(&status->status, CODE_INTERNAL, "Unable to find the dequeue node in the TF graph.");
   return result;
 }
 
@@ -30,6 +28,5 @@ void TF_EnqueueNamedTensor(TF_Session *session, int tensor_id, TF_Tensor *tensor
   else if (!input.oper)
     status_set(&status->status, CODE_INTERNAL,
                "Unable to find the placeholder node as input to enqueue in the TF graph.");
-  else
-    TF_SessionRun(session, NULL, &input, &tensor, 1, NULL, NULL, 0, &enqueue, 1, NULL, status);
+  else TF_SessionRun(session, NULL, &input, &tensor, 1, NULL, NULL, 0, &enqueue, 1, NULL, status);
 }

@@ -18,7 +18,8 @@ typedef struct Listener {
   struct Listener *next;
 } Listener;
 
-static _Atomic(Listener *) listeners; /* the latest first; as in TensorFlow they stay until the process ends */
+static _Atomic(Listener *)
+    listeners; /* the latest first; as in TensorFlow they stay until the process ends */
 
 static void tell_listeners(void *arg, const char *line) {
   (void)arg;

@@ -16,6 +16,7 @@ RECORDS = {
     'native/eager_transcript.c': 'eager_transcript.txt',
     'native/api_defs_transcript.c': 'api_defs_transcript.txt',
     'native/experimental_transcript.c': 'experimental_transcript.txt',
+    'native/eager_experimental_transcript.c': 'eager_experimental_transcript.txt',
 }
 
 

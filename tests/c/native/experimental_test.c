@@ -1,11 +1,13 @@
 /* The experimental functions where TensorFlow gives no answer to compare with: memory that runs out, wrong
  * indices and sizes, the log, and what needs other processes. The rest is in experimental_transcript.c. */
 #include "tensorflow/c/c_api_experimental.h"
+#include "tensorflow/c/eager/c_api_experimental.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/sync.h"
 #include "c_api/c_api_internal.h"
 #include "harness.h"
 #include "shortage.h"
@@ -52,6 +54,69 @@ TEST(the_question_for_a_kernel_reports_that_memory_ran_out) {
     shortage_end(&shortage, TF_GetCode(status) == TF_OK, (Code)TF_GetCode(status));
     TF_DeleteAttrBuilder(builder);
   } while (shortage_next(&shortage));
+  TF_DeleteStatus(status);
+}
+
+/* Resets an op and reads its attrs; false on error. */
+static bool use_op(TFE_Context *context, TF_Status *status) {
+  static const char is_true[] = "\050\001";
+  TFE_Op *op = TFE_NewOp(context, "Square", status), *other = NULL;
+  TF_Buffer *buffer = TF_NewBuffer();
+  if (op) TFE_OpReset(op, "MatMul", "/device:CPU:0", status);
+  if (TF_GetCode(status) == TF_OK) TFE_OpSetAttrValueProto(op, "transpose_a", is_true, 2, status);
+  if (TF_GetCode(status) == TF_OK) other = TFE_NewOp(context, "MatMul", status);
+  if (other) TFE_OpAddAttrs(other, TFE_OpGetAttrs(op));
+  if (other && buffer) TFE_OpAttrsSerialize(TFE_OpGetAttrs(other), buffer, status);
+  else TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "");
+  bool ok = TF_GetCode(status) == TF_OK;
+  if (ok) CHECK(buffer->length > 0);
+  TF_DeleteBuffer(buffer);
+  TFE_DeleteOp(other);
+  TFE_DeleteOp(op);
+  return ok;
+}
+
+TEST(resetting_and_reading_ops_reports_that_memory_ran_out) {
+  TF_Status *status = TF_NewStatus();
+  TFE_Context *context = TFE_NewContext(NULL, status);
+  Shortage shortage = {.what = "ops"};
+  do {
+    shortage_begin(&shortage);
+    bool ok = use_op(context, status);
+    shortage_end(&shortage, ok, (Code)TF_GetCode(status));
+  } while (shortage_next(&shortage));
+  TFE_DeleteContext(context);
+  TF_DeleteStatus(status);
+}
+
+static void *cancel(void *manager) {
+  TFE_CancellationManagerStartCancel(manager);
+  return NULL;
+}
+
+static void count_calls(void *count) { ++*(int *)count; }
+
+TEST(threads_that_cancel_at_once_call_each_callback_once) {
+  int count = 0;
+  TFE_CancelCallback callback = {count_calls, &count};
+  TFE_CancellationManager *manager = TFE_NewCancellationManager();
+  for (int i = 0; i < 3; i++)
+    CHECK(TFE_CancellationManagerRegisterCallback(manager, TFE_CancellationManagerGetToken(manager),
+                                                  &callback, NULL));
+  Thread threads[4];
+  for (int i = 0; i < 4; i++) CHECK(thread_start(&threads[i], cancel, manager));
+  for (int i = 0; i < 4; i++) thread_join(threads[i]);
+  CHECK_INT_EQ(count, 3);
+  CHECK(TFE_CancellationManagerIsCancelled(manager));
+  TFE_DeleteCancellationManager(manager);
+}
+
+TEST(a_tensor_of_negative_size_is_refused) {
+  TF_Status *status = TF_NewStatus();
+  TFE_Context *context = TFE_NewContext(NULL, status);
+  CHECK(!TFE_AllocateHostTensor(context, TF_FLOAT, (const int64_t[]){-3}, 1, status));
+  CHECK_INT_EQ(TF_GetCode(status), TF_INVALID_ARGUMENT);
+  TFE_DeleteContext(context);
   TF_DeleteStatus(status);
 }
 

@@ -94,7 +94,8 @@ static void lists(void) {
 }
 
 static void values(void) {
-  static const Known fill[] = {{1, {2}}, {0, {0}}}, reshape[] = {{1, {6}}, {1, {2}}}, odd[] = {{1, {7}}, {1, {2}}};
+  static const Known fill[] = {{1, {2}}, {0, {0}}}, reshape[] = {{1, {6}}, {1, {2}}},
+                     odd[] = {{1, {7}}, {1, {2}}};
   TF_Tensor *dims[] = {ints(4, 5), NULL}, *shape[] = {NULL, ints(-1, 3)};
   infer("Fill", TFE_NewOp(context, "Fill", status), fill, 2, dims);
   infer("Fill of what is not known", TFE_NewOp(context, "Fill", status), fill, 2, NULL);
@@ -209,8 +210,8 @@ static void set_mode(const char *mode) {
 }
 
 static void settings(void) {
-  static const char *const modes[] = {"1", "0", "2", "nonsense", "-1", "fusible", "0", "single-gpu(1)",
-                                      "single-gpu(x)", "single-gpu(0)"};
+  static const char *const modes[] =
+      {"1", "0", "2", "nonsense", "-1", "fusible", "0", "single-gpu(1)", "single-gpu(x)", "single-gpu(0)"};
   TF_MakeInternalErrorStatus(status, "an error");
   say_status("an internal error");
   say_number("lazy", TF_SetXlaEnableLazyCompilation(0));

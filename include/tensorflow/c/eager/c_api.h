@@ -39,7 +39,7 @@ TF_NATIVE_EXPORT extern TFE_ContextOptions *TFE_NewContextOptions(void);
 /* A serialised ConfigProto, as in TF_SetConfig. */
 TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetConfig(TFE_ContextOptions *options, const void *proto,
                                                          size_t proto_len, TF_Status *status);
-/* Accepted, and without effect. */
+/* Without effect, except on TFE_ContextGetExecutorForThread. */
 TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetAsync(TFE_ContextOptions *options, unsigned char enable);
 TF_NATIVE_EXPORT extern void TFE_ContextOptionsSetDevicePlacementPolicy(
     TFE_ContextOptions *options, TFE_ContextDevicePlacementPolicy policy);
