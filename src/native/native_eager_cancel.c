@@ -131,8 +131,7 @@ bool TFE_CancellationManagerRegisterCallback(TFE_CancellationManager *manager, T
 static void remove_token(TFE_CancellationManager *manager, TFE_CancellationToken token) {
   int64_t kept = 0;
   for (int64_t i = 0; i < manager->count; i++) {
-    if (manager->registrations[i].token != token)
-      manager->registrations[kept++] = manager->registrations[i];
+    if (manager->registrations[i].token != token) manager->registrations[kept++] = manager->registrations[i];
   }
   manager->count = kept;
 }

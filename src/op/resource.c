@@ -31,10 +31,33 @@ static bool refuse_uninitialized(const char *name, Status *status) {
   return status_set(status, CODE_FAILED_PRECONDITION, "Attempting to use uninitialized value %s", name);
 }
 
-bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool, Status *status) {
+/* Copies the value if it is shared. */
+static bool own_value(Variable *variable, BufferPool *pool, Status *status) {
+  return buffer_is_unshared(variable->value.buffer) ||
+         tensor_copy(&variable->value, &variable->value, pool, status);
+}
+
+static bool has_read(const Variable *variable, int64_t step_id) {
+  return step_id != 0 && variable->read_in == step_id;
+}
+
+bool variable_prepare_update(Variable *variable, const char *name, int64_t step_id, BufferPool *pool,
+                             Status *status) {
   if (tensor_is_empty(&variable->value)) return refuse_uninitialized(name, status);
-  if (buffer_is_unshared(variable->value.buffer)) return true;
-  return tensor_copy(&variable->value, &variable->value, pool, status);
+  return has_read(variable, step_id) || own_value(variable, pool, status);
+}
+
+bool reference_assign(Variable *variable, const Tensor *value, bool may_take, int64_t step_id,
+                      BufferPool *pool, Status *status) {
+  Tensor *own = &variable->value;
+  if (has_read(variable, step_id) && dtype_is_pod((int)value->dtype) &&
+      shape_equal(&own->shape, &value->shape)) {
+    if (own->data != value->data) memcpy(own->data, value->data, (size_t)tensor_bytes(value));
+    return true;
+  }
+  TRY(may_take ? tensor_assign(own, value, status) : tensor_copy(own, value, pool, status));
+  variable->read_in = 0;
+  return true;
 }
 
 /* --- handles --- */
@@ -133,9 +156,14 @@ bool reference_check(const Tensor *reference, const char *name, Status *status) 
   return reference_variable(reference, name, &variable, status);
 }
 
-bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status) {
+bool reference_read(const Tensor *reference, const char *name, int64_t step_id, Tensor *value,
+                    Status *status) {
   Variable *variable;
   TRY(reference_variable(reference, name, &variable, status));
+  if (!has_read(variable, step_id)) {
+    TRY(own_value(variable, NULL, status)); /* values that earlier steps have read stay as they are */
+    variable->read_in = step_id;
+  }
   return tensor_assign(value, &variable->value, status);
 }
 

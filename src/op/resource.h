@@ -25,13 +25,17 @@ typedef struct ResourceHandle {
 } ResourceHandle;
 
 /* A variable's value. `value` is empty until first assigned. A read shares the buffer; an update writes in
- * place if the buffer is not shared and copies it first otherwise. */
+ * place if the buffer is not shared and copies it first otherwise.
+ *
+ * Reference variables differ, as in TensorFlow: values that a step has read from one change with it until the
+ * step ends. An update writes in place although these values share the buffer. */
 typedef struct Variable {
   Resource resource;
   DataType dtype;
   Tensor value;
-  Shape declared; /* for a reference variable: the shape that the first assigned value must have; a scalar
-                   * shape for resource variables */
+  int64_t read_in; /* the last step that has read the value by reference; its values alone share the buffer */
+  Shape declared;  /* for a reference variable: the shape that the first assigned value must have; a scalar
+                    * shape for resource variables */
 } Variable;
 
 typedef struct ResourceManager ResourceManager;
@@ -91,10 +95,15 @@ MUST_CHECK bool tensor_resource(const Tensor *handle, const char *type_name, Res
 /* The variable of a DT_RESOURCE scalar. INVALID_ARGUMENT when it is not a variable, FAILED_PRECONDITION when
  * it does not exist yet. */
 MUST_CHECK bool tensor_variable(const Tensor *handle, Variable **variable, Status *status);
-/* Makes the variable's buffer writable: copies when it is shared. FAILED_PRECONDITION "Attempting to use
- * uninitialized value v" when empty. */
-MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, BufferPool *pool,
-                                        Status *status);
+/* Makes the variable's buffer writable for a step: copies when it is shared, unless by values that the step
+ * has read from a reference variable. FAILED_PRECONDITION "Attempting to use uninitialized value v" when
+ * empty. */
+MUST_CHECK bool variable_prepare_update(Variable *variable, const char *name, int64_t step_id,
+                                        BufferPool *pool, Status *status);
+/* Sets the value of a reference variable: in place if values that the step has read share the buffer. With
+ * `may_take` nothing else uses the buffer of `value` afterwards, so that the variable shares it. */
+MUST_CHECK bool reference_assign(Variable *variable, const Tensor *value, bool may_take, int64_t step_id,
+                                 BufferPool *pool, Status *status);
 
 /* The variable of a reference, which must have been assigned; errors as for reference_read. */
 MUST_CHECK bool reference_variable(const Tensor *reference, const char *name, Variable **variable,
@@ -103,8 +112,9 @@ MUST_CHECK bool reference_variable(const Tensor *reference, const char *name, Va
  * reference_read. */
 MUST_CHECK bool reference_check(const Tensor *reference, const char *name, Status *status);
 /* The current value of a reference (the handle in an output of a type such as float_ref), shared; later
- * updates do not change it. FAILED_PRECONDITION "Attempting to use uninitialized value v" when it was not
- * assigned; `name` is for the message. */
-MUST_CHECK bool reference_read(const Tensor *reference, const char *name, Tensor *value, Status *status);
+ * updates of the same step change it. FAILED_PRECONDITION "Attempting to use uninitialized value v" when it
+ * was not assigned; `name` is for the message. */
+MUST_CHECK bool reference_read(const Tensor *reference, const char *name, int64_t step_id, Tensor *value,
+                               Status *status);
 
 #endif

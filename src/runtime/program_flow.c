@@ -11,7 +11,8 @@ static bool transfer(const ProgramRun *run, const Instruction *instruction, cons
   if (t->to == NO_SLOT) return true;
   Tensor *to = &run->values[t->to];
   if (t->reference)
-    return reference_read(from, t->reference, to, status) || node_attach(instruction->name, status);
+    return reference_read(from, t->reference, run->step_id, to, status) ||
+           node_attach(instruction->name, status);
   if (!t->takes) return tensor_assign(to, from, status);
   tensor_move(to, from);
   return true;

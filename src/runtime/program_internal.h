@@ -131,6 +131,7 @@ typedef struct RunStep {
 
 struct ProgramRun {
   Program *program;
+  int64_t step_id;     /* of the step that has advanced it last */
   int64_t instruction; /* the next one, or the one that paused */
   int64_t position;    /* the next step, or the one that paused; NOT_BEGUN: the first of the instruction */
   RunStep *steps;

@@ -110,7 +110,7 @@ bool program_begin_call(Program *program, Tensor *args, ProgramRun **run, Status
 static bool read_reference(const ProgramRun *run, const ReferenceRead *read, Status *status) {
   const Tensor *reference = program_value(run, read->reference);
   if (read->value != read->reference)
-    return reference_read(reference, read->name, &run->values[read->value], status);
+    return reference_read(reference, read->name, run->step_id, &run->values[read->value], status);
   return reference_check(reference, read->name, status);
 }
 
@@ -178,10 +178,12 @@ static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *st
     return status_set(status, CODE_INTERNAL, "Retval[%d] does not have value", i);
   const char *reference = run->program->result_references[i];
   const Tensor *value = program_value(run, run->program->results[i]);
-  return reference ? reference_read(value, reference, result, status) : tensor_assign(result, value, status);
+  return reference ? reference_read(value, reference, run->step_id, result, status)
+                   : tensor_assign(result, value, status);
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {
+  run->step_id = step->id;
   if (step->trace && !run->is_traced) program_trace_begin(run, step);
   WorkStop *outer = work_stop_set(&step->stop);
   RunState state = run_code(run, step, status);

@@ -26,12 +26,26 @@ const RECURRENT = { recurrentInitializer: 'glorotNormal' };
 
 /** One layer after the other: [the shape of an input without the batch, layers]. */
 const CHAINS = {
-  dense: [[5], (l) => [l.dense({ units: 4, activation: 'tanh' }), l.dense({ units: 3, activation: 'softmax' })]],
+  dense: [
+    [5],
+    (l) => [l.dense({ units: 4, activation: 'tanh' }), l.dense({ units: 3, activation: 'softmax' })],
+  ],
   activations: [
     [6],
     (l) =>
-      ['relu', 'relu6', 'elu', 'selu', 'sigmoid', 'softplus', 'softsign', 'swish', 'mish', 'hardSigmoid', 'gelu']
-        .map((activation) => l.dense({ units: 6, activation })),
+      [
+        'relu',
+        'relu6',
+        'elu',
+        'selu',
+        'sigmoid',
+        'softplus',
+        'softsign',
+        'swish',
+        'mish',
+        'hardSigmoid',
+        'gelu',
+      ].map((activation) => l.dense({ units: 6, activation })),
   ],
   'activations as layers': [
     [3, 4],
@@ -90,8 +104,18 @@ const CHAINS = {
     (l) => [
       l.conv2d({ filters: 2, kernelSize: 1 }),
       l.upSampling2d({ size: [2, 2] }),
-      l.zeroPadding2d({ padding: [[1, 0], [0, 2]] }),
-      l.cropping2D({ cropping: [[0, 1], [1, 1]] }),
+      l.zeroPadding2d({
+        padding: [
+          [1, 0],
+          [0, 2],
+        ],
+      }),
+      l.cropping2D({
+        cropping: [
+          [0, 1],
+          [1, 1],
+        ],
+      }),
     ],
   ],
   'shapes of sequences': [
@@ -105,8 +129,17 @@ const CHAINS = {
       l.globalAveragePooling1d({}),
     ],
   ],
-  LSTM: [[5, 3], (l) => [l.lstm({ ...RECURRENT, units: 4, returnSequences: true }), l.lstm({ ...RECURRENT, units: 2, goBackwards: true })]],
-  GRU: [[5, 3], (l) => [l.gru({ ...RECURRENT, units: 4, returnSequences: true }), l.gru({ ...RECURRENT, units: 2 })]],
+  LSTM: [
+    [5, 3],
+    (l) => [
+      l.lstm({ ...RECURRENT, units: 4, returnSequences: true }),
+      l.lstm({ ...RECURRENT, units: 2, goBackwards: true }),
+    ],
+  ],
+  GRU: [
+    [5, 3],
+    (l) => [l.gru({ ...RECURRENT, units: 4, returnSequences: true }), l.gru({ ...RECURRENT, units: 2 })],
+  ],
   'simple and stacked cells': [
     [4, 3],
     (l) => [
@@ -117,7 +150,10 @@ const CHAINS = {
   bidirectional: [
     [4, 3],
     (l) => [
-      l.bidirectional({ layer: l.lstm({ ...RECURRENT, units: 2, returnSequences: true }), mergeMode: 'concat' }),
+      l.bidirectional({
+        layer: l.lstm({ ...RECURRENT, units: 2, returnSequences: true }),
+        mergeMode: 'concat',
+      }),
       l.bidirectional({ layer: l.gru({ ...RECURRENT, units: 3 }), mergeMode: 'sum' }),
     ],
   ],
@@ -169,7 +205,9 @@ function randomise(tfjs, model) {
   const numbers = randomNumbers(7);
   model.setWeights(
     model.weights.map(({ originalName, shape }) => {
-      const values = numbers(sizeOf(shape)).map((x) => (/variance/.test(originalName) ? x * x + 0.3 : 0.6 * x));
+      const values = numbers(sizeOf(shape)).map((x) =>
+        /variance/.test(originalName) ? x * x + 0.3 : 0.6 * x,
+      );
       return tfjs.tensor(values, shape);
     }),
   );
@@ -205,23 +243,27 @@ function peerResults(tfjs, model, x) {
 async function compare(tf, tfjs, model, { data, shape, hasGradients = true }) {
   randomise(tfjs, model);
   const wanted = peerResults(tfjs, model, tfjs.tensor(data, shape));
-  await withModel(tf, await filesOf(tfjs, model), async ({ graph, session, inputs, outputs, trainableVariables }) => {
-    const feeds = [[inputs[0].output, tf.tensor(data, shape)]];
-    const [y] = outputs.map(({ output }) => output);
-    const found = await session.run(y, feeds);
-    assert.deepEqual(found.shape, wanted.shape);
-    assert.ok(relativeDifference(found.data, wanted.values) <= LIMIT, `${found.data} not ${wanted.values}`);
-    if (!hasGradients) return;
-    const loss = graph.sum(graph.square(graph.reshape(y, [-1])), [0]);
-    const slopes = await session.run(graph.gradients(loss, trainableVariables), feeds);
-    assert.equal(slopes.length, wanted.gradients.length);
-    for (const [i, { name }] of trainableVariables.entries()) {
-      /* Layers inside of others have names of their own in tfjs, and come in the same order. */
-      const theirs = wanted.gradients.find((gradient) => gradient.name === name) ?? wanted.gradients[i];
-      const difference = relativeDifference(slopes[i].data, theirs.values);
-      assert.ok(difference <= LIMIT, `the gradient by ${name} differs by ${difference}`);
-    }
-  });
+  await withModel(
+    tf,
+    await filesOf(tfjs, model),
+    async ({ graph, session, inputs, outputs, trainableVariables }) => {
+      const feeds = [[inputs[0].output, tf.tensor(data, shape)]];
+      const [y] = outputs.map(({ output }) => output);
+      const found = await session.run(y, feeds);
+      assert.deepEqual(found.shape, wanted.shape);
+      assert.ok(relativeDifference(found.data, wanted.values) <= LIMIT, `${found.data} not ${wanted.values}`);
+      if (!hasGradients) return;
+      const loss = graph.sum(graph.square(graph.reshape(y, [-1])), [0]);
+      const slopes = await session.run(graph.gradients(loss, trainableVariables), feeds);
+      assert.equal(slopes.length, wanted.gradients.length);
+      for (const [i, { name }] of trainableVariables.entries()) {
+        /* Layers inside of others have names of their own in tfjs, and come in the same order. */
+        const theirs = wanted.gradients.find((gradient) => gradient.name === name) ?? wanted.gradients[i];
+        const difference = relativeDifference(slopes[i].data, theirs.values);
+        assert.ok(difference <= LIMIT, `the gradient by ${name} differs by ${difference}`);
+      }
+    },
+  );
 }
 
 describe('layers models made by TensorFlow.js', () => {

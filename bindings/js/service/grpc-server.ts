@@ -1,6 +1,20 @@
 /** GrpcServer: serves calls of a MasterService through gRPC, in Node: the other end of a GrpcTransport. */
-import { InternalError, InvalidArgumentError, TFError, UnavailableError, codeNumber } from '../base/errors.js';
-import { CONNECTION, GrpcCredentials, GrpcModule, GrpcStatus, loadGrpc, methodPath, pem } from '../master/grpc.js';
+import {
+  InternalError,
+  InvalidArgumentError,
+  TFError,
+  UnavailableError,
+  codeNumber,
+} from '../base/errors.js';
+import {
+  CONNECTION,
+  GrpcCredentials,
+  GrpcModule,
+  GrpcStatus,
+  loadGrpc,
+  methodPath,
+  pem,
+} from '../master/grpc.js';
 import type { Serve } from './serve-port.js';
 
 interface ServedCall {

@@ -57,15 +57,30 @@ export class Server {
       throw new UnimplementedError(
         'a page cannot serve gRPC, because browsers give pages no sockets that listen: start the server in Node',
       );
-    const { host = '127.0.0.1', port = 0, job = 'localhost', task = 0, deviceCount = 1, credentials } = options;
+    const {
+      host = '127.0.0.1',
+      port = 0,
+      job = 'localhost',
+      task = 0,
+      deviceCount = 1,
+      credentials,
+    } = options;
     checkText('the host', host);
-    if (!isWhole(port, 65535)) throw new InvalidArgumentError(`port must be from 0 to 65535, not ${shown(port)}`);
+    if (!isWhole(port, 65535))
+      throw new InvalidArgumentError(`port must be from 0 to 65535, not ${shown(port)}`);
     if (!isWhole(task, 2 ** 31 - 1))
       throw new InvalidArgumentError(`task must be a whole number from 0 on, not ${shown(task)}`);
     if (!/^[A-Za-z][\w]*$/.test(job))
       throw new InvalidArgumentError(`job must be letters, digits and _, not ${shown(job)}`);
     if (credentials !== undefined) checkCredentials(credentials);
-    return Server.#listen(runtime, `/job:${job}/replica:0/task:${task}`, host, port, deviceCount, credentials);
+    return Server.#listen(
+      runtime,
+      `/job:${job}/replica:0/task:${task}`,
+      host,
+      port,
+      deviceCount,
+      credentials,
+    );
   }
 
   static async #listen(

@@ -454,7 +454,8 @@ static bool scatter_to_variable(KernelContext *context, Status *status) {
   NdIndex index;
   TRY(changed_variable(context, 0, updates->dtype, &variable, status));
   TRY(check_as_variable(&variable->value.shape, indices, updates, status));
-  TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
+  TRY(variable_prepare_update(variable, variable_name(context, 0), kernel_step_id(context), context->pool,
+                              status));
   scatter_index(indices, &variable->value.shape, &index);
   index.ignore_bad = ((const NdIndexState *)context->state)->ignore_bad;
   TRY(scatter_into(context, kind, &index, indices, updates, &variable->value, status));

@@ -1,4 +1,5 @@
-/* FractionalMaxPool, FractionalAvgPool and their gradients: pools over random regions (ops/random/pool_regions.h). */
+/* FractionalMaxPool, FractionalAvgPool and their gradients: pools over random regions
+ * (ops/random/pool_regions.h). */
 #include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -13,13 +14,13 @@
 /* --- the loops --- */
 
 typedef struct FractionalPool {
-  int64_t in[4], out[4]; /* sizes of images: batch, rows, columns, channels */
+  int64_t in[4], out[4];         /* sizes of images: batch, rows, columns, channels */
   const int64_t *rows, *columns; /* sequences of out[1] + 1 and out[2] + 1 positions */
   bool overlapping;              /* regions include the first row and column of the next ones */
   double lowest;                 /* of the element type */
   const void *input, *output, *grad;
   void *result;
-  double *sums;        /* for return_avg: the result before it is converted */
+  double *sums;         /* for return_avg: the result before it is converted */
   _Atomic bool differs; /* return_max found another maximum than `output` has */
 } FractionalPool;
 
@@ -200,8 +201,8 @@ static bool max_grad_inputs(const KernelContext *context, FractionalPool *p, Sta
   char text[SHAPE_TEXT_CAPACITY];
   for (int i = 0; i < 2; i++) {
     if (inputs[i]->shape.rank != 4) {
-      return status_invalid(status, "%s should be a tensor of rank 4, got Tensor<type: %s shape: %s", tensors[i],
-                            dtype_name(inputs[i]->dtype), shape_text(&inputs[i]->shape, text));
+      return status_invalid(status, "%s should be a tensor of rank 4, got Tensor<type: %s shape: %s",
+                            tensors[i], dtype_name(inputs[i]->dtype), shape_text(&inputs[i]->shape, text));
     }
     if (tensor_num_elements(inputs[i]) == 0) {
       return status_invalid(status, "%s must not be empty, got Tensor<type: %s shape: %s", tensors[i],
@@ -314,20 +315,21 @@ static bool shape_avg_grad(InferenceContext *c, Status *status) {
 
 /* --- registrations --- */
 
-#define OUTPUTS {"output: T", "row_pooling_sequence: int64", "col_pooling_sequence: int64"}
+#define OUTPUTS \
+  { "output: T", "row_pooling_sequence: int64", "col_pooling_sequence: int64" }
 #define ATTRS                                                                                                \
   {                                                                                                          \
     "pooling_ratio: list(float) >= 4", "pseudo_random: bool = false", "overlapping: bool = false",           \
         "deterministic: bool = false", "seed: int = 0", "seed2: int = 0", "T: {float, double, int32, int64}" \
   }
-#define DECLARED                                                                                       \
-  "[T:type, pooling_ratio:list(float), pseudo_random:bool, overlapping:bool, deterministic:bool, "     \
+#define DECLARED                                                                                   \
+  "[T:type, pooling_ratio:list(float), pseudo_random:bool, overlapping:bool, deterministic:bool, " \
   "seed:int, seed2:int](value:T, dy:T, drows:int64, dcolumns:int64) -> (dvalue:T) {\n"
-#define PASSED                                                                                          \
-  "[T=$T, pooling_ratio=$pooling_ratio, pseudo_random=$pseudo_random, overlapping=$overlapping, "       \
+#define PASSED                                                                                    \
+  "[T=$T, pooling_ratio=$pooling_ratio, pseudo_random=$pseudo_random, overlapping=$overlapping, " \
   "deterministic=$deterministic, seed=$seed, seed2=$seed2](value)\n"
 #define SEQUENCES "y:row_pooling_sequence:0, y:col_pooling_sequence:0)\n"
-#define RETURNED                              \
+#define RETURNED                        \
   "  return dvalue = dvalue:output:0\n" \
   "}\n"
 
@@ -337,8 +339,10 @@ const OpRegistration kOpFractionalMaxPool = {
     .outputs = OUTPUTS,
     .attrs = ATTRS,
     .shape = shape_pool,
-    .gradient = "FractionalMaxPoolGradient" DECLARED "  y = FractionalMaxPool" PASSED
-                "  dvalue = FractionalMaxPoolGrad[T=$T, overlapping=$overlapping](value, y:output:0, dy, " SEQUENCES RETURNED,
+    .gradient =
+        "FractionalMaxPoolGradient" DECLARED "  y = FractionalMaxPool" PASSED
+        "  dvalue = FractionalMaxPoolGrad[T=$T, overlapping=$overlapping](value, y:output:0, dy, " SEQUENCES
+            RETURNED,
     .state_size = sizeof(FractionalState),
     .construct = construct_max,
     .kernels = {TYPED_FLOAT_KERNELS(pool, pool_max), TYPED_INT_KERNELS(pool, pool_max)},
@@ -350,9 +354,11 @@ const OpRegistration kOpFractionalAvgPool = {
     .outputs = OUTPUTS,
     .attrs = ATTRS,
     .shape = shape_pool,
-    .gradient = "FractionalAvgPoolGradient" DECLARED "  y = FractionalAvgPool" PASSED
-                "  shape = Shape[T=$T, out_type=int64](value)\n"
-                "  dvalue = FractionalAvgPoolGrad[T=$T, overlapping=$overlapping](shape:output:0, dy, " SEQUENCES RETURNED,
+    .gradient =
+        "FractionalAvgPoolGradient" DECLARED "  y = FractionalAvgPool" PASSED
+        "  shape = Shape[T=$T, out_type=int64](value)\n"
+        "  dvalue = FractionalAvgPoolGrad[T=$T, overlapping=$overlapping](shape:output:0, dy, " SEQUENCES
+            RETURNED,
     .state_size = sizeof(FractionalState),
     .construct = construct_avg,
     .kernels = {TYPED_FLOAT_KERNELS(pool, pool_avg), TYPED_INT_KERNELS(pool, pool_avg)},

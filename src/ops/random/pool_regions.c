@@ -13,8 +13,8 @@ static void draw_shuffled(int64_t size, int64_t count, PhiloxStream *stream, int
   for (int64_t i = 1; i <= count; i++) sequence[i] += sequence[i - 1];
 }
 
-/* Region i begins at alpha * (i + u); the bound on u keeps the first and the last region from being too long or too
- * short. */
+/* Region i begins at alpha * (i + u); the bound on u keeps the first and the last region from being too long
+ * or too short. */
 static void draw_placed(int64_t size, int64_t count, PhiloxStream *stream, int64_t *sequence) {
   double alpha = (double)size / (double)count, whole = (double)(size / count);
   double first = (whole + 2) / alpha - 1, last = ((double)(size + 1) - whole) / alpha - (double)(count - 1);

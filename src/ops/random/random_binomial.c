@@ -23,9 +23,9 @@ static double count_sums(double count, double p, Philox generator) {
 
 /* log(k!) without the terms of Stirling's approximation. */
 static double stirling_rest(double k) {
-  static const double kRests[] = {0.0810614667953272,  0.0413406959554092,  0.0276779256849983,
-                                  0.02079067210376509, 0.0166446911898211,  0.0138761288230707,
-                                  0.0118967099458917,  0.0104112652619720,  0.00925546218271273,
+  static const double kRests[] = {0.0810614667953272,  0.0413406959554092, 0.0276779256849983,
+                                  0.02079067210376509, 0.0166446911898211, 0.0138761288230707,
+                                  0.0118967099458917,  0.0104112652619720, 0.00925546218271273,
                                   0.00833056343336287};
   if (k <= 9) return kRests[(int)k];
   double square = (k + 1) * (k + 1);
@@ -101,8 +101,7 @@ static void draw(void *argument, int64_t begin, int64_t end) {
   const Binomials *draws = argument;
   for (int64_t i = begin; i < end; i++) {
     int64_t batch = i / draws->samples, sample = i % draws->samples;
-    double count =
-        tensor_double_at(draws->counts, broadcast_at(&draws->counts->shape, &draws->batch, batch));
+    double count = tensor_double_at(draws->counts, broadcast_at(&draws->counts->shape, &draws->batch, batch));
     double p = tensor_double_at(draws->probs, broadcast_at(&draws->probs->shape, &draws->batch, batch));
     random_put(draws->out, sample * draws->batches + batch,
                binomial_sample(draws->counts->dtype, count, p, &draws->start, i));
@@ -129,7 +128,8 @@ static bool prepare(KernelContext *context, int shape, int counts, Binomials *dr
   TRY(random_read_shape(sizes, &rank, dims, status));
   TRY(random_sample_output(context, shape, &draws->batch, &draws->out, status));
   draws->samples = draws->batches = 1;
-  for (int i = 0; i < rank; i++) *(i < rank - draws->batch.rank ? &draws->samples : &draws->batches) *= dims[i];
+  for (int i = 0; i < rank; i++)
+    *(i < rank - draws->batch.rank ? &draws->samples : &draws->batches) *= dims[i];
   return true;
 }
 
@@ -189,8 +189,8 @@ static bool stateful_shape(InferenceContext *c, Status *status) {
   return true;
 }
 
-#define BINOMIAL_TYPES                                      \
-  "T: {half, float, double, int32, int64} = DT_DOUBLE",     \
+#define BINOMIAL_TYPES                                  \
+  "T: {half, float, double, int32, int64} = DT_DOUBLE", \
       "dtype: {half, float, double, int32, int64} = DT_INT64"
 
 const OpRegistration kOpStatelessRandomBinomial = {

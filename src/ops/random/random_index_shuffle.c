@@ -74,19 +74,17 @@ static bool scalar_or_vector(const Tensor *tensor, int64_t count) {
 static bool check_inputs(const KernelContext *context, int64_t count, Status *status) {
   const Tensor *index = context->inputs[0], *seed = context->inputs[1], *limit = context->inputs[2];
   char text[SHAPE_TEXT_CAPACITY];
-  if (!scalar_or_vector(index, count))
-    return status_invalid(status, "Index bust be a scalar or vector.");
+  if (!scalar_or_vector(index, count)) return status_invalid(status, "Index bust be a scalar or vector.");
   bool one = tensor_is_vector(seed) && tensor_num_elements(seed) == KEY_WORDS;
-  bool many = seed->shape.rank == 2 && shape_dim(&seed->shape, 0) == count &&
-              shape_dim(&seed->shape, 1) == KEY_WORDS;
+  bool many =
+      seed->shape.rank == 2 && shape_dim(&seed->shape, 0) == count && shape_dim(&seed->shape, 1) == KEY_WORDS;
   if (!one && !many) {
     return status_invalid(status,
                           "Seed must be a vector of size [3] or a matrix of size [%lld, 3] but got %s.",
                           (long long)count, shape_text(&seed->shape, text));
   }
   if (!scalar_or_vector(limit, count)) {
-    return status_invalid(status,
-                          "Maxval must be a scalar or a vector of the same size as index but got %s",
+    return status_invalid(status, "Maxval must be a scalar or a vector of the same size as index but got %s",
                           shape_text(&limit->shape, text));
   }
   return true;
@@ -94,7 +92,8 @@ static bool check_inputs(const KernelContext *context, int64_t count, Status *st
 
 static bool check_values(DataType type, int64_t index, int64_t limit, Status *status) {
   bool is_signed = type == DT_INT32 || type == DT_INT64;
-  if (is_signed && index < 0) return status_invalid(status, "index must be >= 0 but was %lld", (long long)index);
+  if (is_signed && index < 0)
+    return status_invalid(status, "index must be >= 0 but was %lld", (long long)index);
   if (is_signed && limit < 0)
     return status_invalid(status, "max_index must be >= 0 but was %lld", (long long)limit);
   if ((uint64_t)limit >= (uint64_t)index) return true;
@@ -123,7 +122,8 @@ static bool index_shuffle(KernelContext *context, Status *status) {
     int64_t from = tensor_int_at(index, index->shape.rank == 0 ? 0 : i),
             most = tensor_int_at(limit, limit->shape.rank == 0 ? 0 : i);
     TRY(check_values(index->dtype, from, most, status));
-    put(out, i, shuffled((uint64_t)from, key, (uint64_t)most, (int)((const ShuffleState *)context->state)->rounds));
+    put(out, i,
+        shuffled((uint64_t)from, key, (uint64_t)most, (int)((const ShuffleState *)context->state)->rounds));
   }
   return true;
 }

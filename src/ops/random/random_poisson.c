@@ -63,9 +63,9 @@ static bool stateless_shape(InferenceContext *c, Status *status) {
   return random_shape_seed(c, 1, status) && shape_random(c, status);
 }
 
-#define STATEFUL                                                                         \
-  .is_stateful = true, .shape = random_sample_shape, .gradient = NO_GRADIENT,            \
-  .state_size = sizeof(RandomState), .construct = random_state_construct,                \
+#define STATEFUL                                                              \
+  .is_stateful = true, .shape = random_sample_shape, .gradient = NO_GRADIENT, \
+  .state_size = sizeof(RandomState), .construct = random_state_construct,     \
   .kernels = {{DT_INVALID, random_poisson}}
 
 const OpRegistration kOpRandomPoisson = {

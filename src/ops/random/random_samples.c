@@ -94,7 +94,8 @@ bool random_sample_stateful(KernelContext *context, RandomSample *sample, Status
   return true;
 }
 
-bool random_sample_output(KernelContext *context, int shape, const Shape *parameters, Tensor **out, Status *status) {
+bool random_sample_output(KernelContext *context, int shape, const Shape *parameters, Tensor **out,
+                          Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   int rank;
   TRY(random_read_shape(context->inputs[shape], &rank, dims, status));

@@ -33,8 +33,8 @@ void random_sample(const Philox *start, RandomSample *sample, const Tensor *para
 /* A kernel: state RandomState, inputs shape and parameters, whose shapes are joined. */
 MUST_CHECK bool random_sample_stateful(KernelContext *context, RandomSample *sample, Status *status);
 /* Allocates output 0 with the shape in input `shape`, whose end is the shape of the parameters. */
-MUST_CHECK bool random_sample_output(KernelContext *context, int shape, const Shape *parameters,
-                                     Tensor **out, Status *status);
+MUST_CHECK bool random_sample_output(KernelContext *context, int shape, const Shape *parameters, Tensor **out,
+                                     Status *status);
 
 /* The shape function of random_sample_stateful. */
 bool random_sample_shape(InferenceContext *c, Status *status);

@@ -100,7 +100,8 @@ bool random_variable(const KernelContext *context, int algorithm, RandomVariable
 
 bool random_variable_reserve(const KernelContext *context, const RandomVariable *state, uint64_t groups,
                              Philox *generator, Status *status) {
-  TRY(variable_prepare_update(state->variable, variable_name(context, 0), context->pool, status));
+  TRY(variable_prepare_update(state->variable, variable_name(context, 0), kernel_step_id(context),
+                              context->pool, status));
   uint64_t *words = (uint64_t *)state->variable->value.data + state->skipped;
   *generator = generator_of(words[0], words[1], words[2]);
   Philox next = *generator;

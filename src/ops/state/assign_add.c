@@ -6,7 +6,8 @@
 /* The data of the kernels is a PairLoop. */
 static bool change(KernelContext *context, Variable *variable, Status *status) {
   const Tensor *value = context->inputs[1];
-  TRY(variable_prepare_update(variable, variable_name(context, 0), context->pool, status));
+  TRY(variable_prepare_update(variable, variable_name(context, 0), kernel_step_id(context), context->pool,
+                              status));
   void *elements = variable->value.data;
   ((PairLoop *)context->data)(tensor_num_elements(value), elements, value->data, elements);
   return variable_changed(context, status);

@@ -26,20 +26,19 @@ static bool count_up_to(KernelContext *context, Status *status) {
   int64_t count = tensor_int_at(&variable->value, 0);
   if (count >= state->limit)
     return status_set(status, CODE_OUT_OF_RANGE, "Reached limit of %lld", (long long)state->limit);
-  Tensor next = {0};
-  TRY(tensor_allocate_dims(&next, variable->dtype, 0, NULL, context->pool, status));
+  Tensor *before;
+  TRY(kernel_allocate_output_dims(context, 0, 0, NULL, &before, status));
+  TRY(variable_prepare_update(variable, variable_name(context, 0), kernel_step_id(context), context->pool,
+                              status));
   if (variable->dtype == DT_INT32) {
-    *tensor_i32(&next) = (int32_t)((uint32_t)count + 1); /* the limit may be larger than an int32 */
+    *tensor_i32(before) = (int32_t)count;
+    *tensor_i32(&variable->value) =
+        (int32_t)((uint32_t)count + 1); /* the limit may be larger than an int32 */
   } else {
-    *tensor_i64(&next) = count + 1;
+    *tensor_i64(before) = count;
+    *tensor_i64(&variable->value) = count + 1;
   }
-  bool ok = kernel_set_output(context, 0, &variable->value, NULL, status);
-  if (ok) {
-    tensor_clear(&variable->value);
-    tensor_move(&variable->value, &next);
-  }
-  tensor_clear(&next);
-  return ok;
+  return true;
 }
 
 static bool count_shape(InferenceContext *c, Status *status) {

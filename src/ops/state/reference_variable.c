@@ -158,7 +158,8 @@ static bool assign(KernelContext *context, Status *status) {
                           "Assign requires shapes of both tensors to match. lhs shape= %s rhs shape= %s",
                           shape_text(shape, a), shape_text(&value->shape, b));
   }
-  TRY(tensor_assign(&to->value, value, status));
+  TRY(reference_assign(to, value, kernel_owns_input(context, 1), kernel_step_id(context), context->pool,
+                       status));
   return kernel_set_output(context, 0, context->inputs[0], NULL, status);
 }
 
@@ -244,7 +245,8 @@ static bool destroy_construct(const KernelConstruction *construction, void *memo
 static bool destroy_temporary_variable(KernelContext *context, Status *status) {
   const DestroyState *state = context->state;
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
-  TRY(reference_read(context->inputs[0], variable_name(context, 0), &context->outputs[0], status));
+  TRY(reference_read(context->inputs[0], variable_name(context, 0), kernel_step_id(context),
+                     &context->outputs[0], status));
   return resource_manager_remove_temporary(context->resources, kernel_step_id(context), state->name, status);
 }
 

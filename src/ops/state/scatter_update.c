@@ -54,7 +54,8 @@ static bool begin(KernelContext *context, Variable **variable, Status *status) {
   TRY(changed_variable(context, VARIABLE, context->inputs[UPDATES]->dtype, variable, status));
   TRY(check_shapes(&(*variable)->value, context, status));
   TRY(check_indices(context, shape_dim(&(*variable)->value.shape, 0), status));
-  return variable_prepare_update(*variable, variable_name(context, VARIABLE), context->pool, status);
+  return variable_prepare_update(*variable, variable_name(context, VARIABLE), kernel_step_id(context),
+                                 context->pool, status);
 }
 
 static int64_t row_elements(const Tensor *params) {

@@ -221,7 +221,8 @@ static bool prepare(KernelContext *context, int demands, Variable **variables, S
   if (state->indices >= 0)
     TRY(check_rows(state, var, grad, context->inputs[state->indices], demands, status));
   for (int i = 0; i < state->num_variables; i++) {
-    TRY(variable_prepare_update(variables[i], variable_name(context, i), context->pool, status));
+    TRY(variable_prepare_update(variables[i], variable_name(context, i), kernel_step_id(context),
+                                context->pool, status));
   }
   return true;
 }

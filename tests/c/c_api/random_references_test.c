@@ -1,6 +1,6 @@
-/* Random programs on reference variables, as graphs: changes of a variable wait for earlier changes and
- * reads, and reads wait for the last change. Sessions with and without optimising must give the results of
- * the same program in C.
+/* Random programs on reference variables, as graphs: changes of a variable wait for everything before them,
+ * and everything else waits for the last change. Sessions with and without optimising must give the results
+ * of the same program in C. There, as in TensorFlow, what Identity reads from a variable changes with it.
  *
  *   TFCORE_FUZZ_SEED=7 TFCORE_FUZZ_ROUNDS=2000 test_c_api --filter random_programs
  */
@@ -43,8 +43,8 @@ typedef struct Program {
   TF_Output variables[VARIABLES], values[MOST_VALUES];
   int num_values;                       /* the first ones are constants: the numbers from 1 on */
   TF_Operation *init[VARIABLES], *last; /* change */
-  TF_Operation *reads[STATEMENTS];      /* since then */
-  int num_reads;
+  TF_Operation *others[STATEMENTS];     /* since then */
+  int num_others;
 } Program;
 
 static uint32_t fuzz_setting(const char *name, uint32_t otherwise) {
@@ -77,8 +77,10 @@ static void make_variables(Program *p) {
   }
 }
 
-static bool reads_variable(Kind kind) { return kind == READ || kind == ADD_VARIABLE; }
-static bool touches_variable(Kind kind) { return kind < ADD || kind > SUB; }
+static bool changes_variable(Kind kind) {
+  return kind == ASSIGN || kind == ASSIGN_ADD || kind == ASSIGN_SUB || kind == COUNT;
+}
+static bool has_variable(Kind kind) { return kind < ADD || kind > SUB; }
 static bool gives_value(Kind kind) { return kind == READ || kind >= ADD; }
 
 static void add_statement(Program *p, int i) {
@@ -89,40 +91,40 @@ static void add_statement(Program *p, int i) {
   char name[32];
   snprintf(name, sizeof name, "s%d", i);
   TF_OperationDescription *desc = TF_NewOperation(p->f.graph, kOps[s->kind], name);
-  bool touches = touches_variable(s->kind);
-  TF_AddInput(desc, touches ? p->variables[s->variable] : p->values[s->b]);
+  TF_AddInput(desc, has_variable(s->kind) ? p->variables[s->variable] : p->values[s->b]);
   if (s->kind != READ && s->kind != COUNT) TF_AddInput(desc, p->values[s->a]);
   if (s->kind == COUNT) TF_SetAttrInt(desc, "limit", INT64_MAX);
-  bool reads = reads_variable(s->kind);
-  if (touches && p->last) TF_AddControlInput(desc, p->last);
-  for (int k = 0; k < p->num_reads && touches && !reads; k++) TF_AddControlInput(desc, p->reads[k]);
+  bool changes = changes_variable(s->kind);
+  if (p->last) TF_AddControlInput(desc, p->last);
+  for (int k = 0; k < p->num_others && changes; k++) TF_AddControlInput(desc, p->others[k]);
   TF_Output made = finish(&p->f, desc);
-  if (reads) {
-    p->reads[p->num_reads++] = made.oper;
-  } else if (touches) {
+  if (changes) {
     p->last = made.oper;
-    p->num_reads = 0;
+    p->num_others = 0;
+  } else {
+    p->others[p->num_others++] = made.oper;
   }
   if (gives_value(s->kind)) p->values[p->num_values++] = made;
 }
 
-/* The same in C. Sums and products wrap around. */
-static void interpret(const Program *p, uint32_t *variables, uint32_t *values) {
+/* The same in C. Sums and products wrap around. values[i] becomes where value i is: `own`, or a variable. */
+static void interpret(const Program *p, uint32_t *variables, uint32_t *own, uint32_t **values) {
   int count = VARIABLES;
-  for (int i = 0; i < VARIABLES; i++) values[i] = (uint32_t)i + 1;
+  for (int i = 0; i < MOST_VALUES; i++) values[i] = &own[i];
+  for (int i = 0; i < VARIABLES; i++) own[i] = (uint32_t)i + 1;
   for (int i = 0; i < STATEMENTS; i++) {
     const Statement *s = &p->statements[i];
-    uint32_t *v = &variables[s->variable], a = values[s->a], b = values[s->b];
+    uint32_t *v = &variables[s->variable], a = *values[s->a], b = *values[s->b];
     switch (s->kind) {
-      case READ: values[count++] = *v; break;
+      case READ: values[count++] = v; break;
       case ASSIGN: *v = a; break;
       case ASSIGN_ADD: *v += a; break;
       case ASSIGN_SUB: *v -= a; break;
-      case ADD: values[count++] = b + a; break;
-      case MUL: values[count++] = b * a; break;
-      case SUB: values[count++] = b - a; break;
-      case ADD_VARIABLE: values[count++] = *v + a; break;
-      default: values[count++] = (*v)++; break;
+      case ADD: own[count++] = b + a; break;
+      case MUL: own[count++] = b * a; break;
+      case SUB: own[count++] = b - a; break;
+      case ADD_VARIABLE: own[count++] = *v + a; break;
+      default: own[count++] = (*v)++; break;
     }
   }
 }
@@ -145,7 +147,7 @@ static void run_steps(Program *p, Random random, bool optimize) {
   TF_Session *session = TF_NewSession(p->f.graph, options, p->f.status);
   TF_DeleteSessionOptions(options);
   if (!CHECK_TF_OK(p->f.status)) return;
-  uint32_t variables[VARIABLES] = {1, 2, 3}, values[MOST_VALUES];
+  uint32_t variables[VARIABLES] = {1, 2, 3}, own[MOST_VALUES], *values[MOST_VALUES];
   TF_SessionRun(session, NULL, NULL, NULL, 0, NULL, NULL, 0, (const TF_Operation *const *)p->init, VARIABLES,
                 NULL, p->f.status);
   for (int step = 0; step < STEPS && CHECK_TF_OK(p->f.status); step++) {
@@ -159,10 +161,10 @@ static void run_steps(Program *p, Random random, bool optimize) {
     }
     const TF_Operation *last = p->last ? p->last : p->init[0];
     if (!p->last) variables[0] = 1;
-    interpret(p, variables, values);
+    interpret(p, variables, own, values);
     TF_SessionRun(session, NULL, NULL, NULL, 0, fetches, fetched, count, &last, 1, NULL, p->f.status);
     for (int i = 0; i < count && TF_GetCode(p->f.status) == TF_OK; i++)
-      check_number(fetched[i], values[numbers[i]]);
+      check_number(fetched[i], *values[numbers[i]]);
     for (int i = 0; i < count; i++) TF_DeleteTensor(fetched[i]);
   }
   TF_Tensor *now[VARIABLES] = {NULL};

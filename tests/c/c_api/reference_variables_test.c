@@ -74,20 +74,48 @@ TEST(a_reference_is_fetched_as_its_value) {
   end_variables(&v);
 }
 
-/* A value that was read stays the same when the variable changes later in the step. */
-TEST(values_are_read_when_their_reader_runs) {
+/* The results are TensorFlow's: a value that was read shares the memory of the variable. */
+TEST(a_value_changes_with_the_variable_that_it_was_read_from) {
+  static const char *const kOps[] = {"AssignAdd", "Assign"};
+  static const float kValues[][2] = {{11, 22}, {10, 20}};
+  for (int i = 0; i < 2; i++) {
+    Variables v;
+    REQUIRE(begin_variables(&v));
+    Fixture *f = &v.f;
+    TF_Output ten = pair(f, "ten", 10, 20), before = unary(f, "Identity", "before", v.v);
+    TF_Output changed = after(f, before.oper, kOps[i], "changed", 2, (TF_Output[]){v.v, ten});
+    TF_Output later = after(f, changed.oper, "Identity", "later", 1, &v.v);
+    TF_Output difference = binary(f, "Sub", "difference", later, before);
+    TF_Output negative = after(f, changed.oper, "Neg", "negative", 1, &before);
+    run_init(&v);
+    gives(&v, difference, 0, 0);
+    run_init(&v);
+    gives(&v, negative, -kValues[i][0], -kValues[i][1]);
+    gives(&v, v.v, kValues[i][0], kValues[i][1]);
+    end_variables(&v);
+  }
+}
+
+/* Steps do not change what earlier ones gave. */
+TEST(results_of_earlier_steps_stay_when_a_variable_changes) {
   Variables v;
   REQUIRE(begin_variables(&v));
   Fixture *f = &v.f;
-  TF_Output before = unary(f, "Identity", "before", v.v);
-  TF_Output added =
-      after(f, before.oper, "AssignAdd", "added", 2, (TF_Output[]){v.v, pair(f, "ten", 10, 20)});
-  TF_Output later = after(f, added.oper, "Identity", "later", 1, &v.v);
-  TF_Output difference = binary(f, "Sub", "difference", later, before);
+  TF_Output read = unary(f, "Identity", "read", v.v);
+  TF_Output added = after(f, read.oper, "AssignAdd", "added", 2, (TF_Output[]){v.v, pair(f, "ten", 10, 20)});
+  TF_Output last = after(f, added.oper, "Identity", "last", 1, &read);
   run_init(&v);
-  gives(&v, difference, 10, 20);
-  gives(&v, difference, 10, 20);
-  gives(&v, v.v, 21, 42);
+  TF_Tensor *first = fetch(f, v.session, kNone, NULL, read), *second = fetch(f, v.session, kNone, NULL, v.v);
+  TF_Tensor *third = fetch(f, v.session, kNone, NULL, last), *fourth = fetch(f, v.session, kNone, NULL, last);
+  TF_Tensor *const values[] = {first, second, third, fourth};
+  static const float kWants[] = {1, 1, 11, 21};
+  for (int i = 0; i < 4; i++) {
+    if (CHECK(values[i])) CHECK_NEAR(((float *)TF_TensorData(values[i]))[0], kWants[i], 0);
+    TF_DeleteTensor(values[i]);
+  }
+  /* The constant that initialised the variable is not changed with it. */
+  run_init(&v);
+  gives(&v, v.v, 1, 2);
   end_variables(&v);
 }
 

@@ -153,7 +153,8 @@ static void resets(void) {
   execute("a square", op);
   op = TFE_NewOp(context, "MatMul", status);
   TFE_OpReset(op, "None", NULL, status);
-  say_status_part("None", strlen("'None' is neither a type of a primitive operation nor a name of a function"));
+  say_status_part("None",
+                  strlen("'None' is neither a type of a primitive operation nor a name of a function"));
   TFE_OpReset(op, "Square", "nonsense", status);
   say_status_part("nonsense", strlen("Malformed device specification 'nonsense' in eager op: Name: Square"));
   TFE_DeleteOp(op);
@@ -202,8 +203,9 @@ static void memory(const char *device) {
   const int64_t dims[] = {3};
   float *data = malloc(3 * sizeof *data);
   data[2] = 7;
-  TFE_TensorHandle *handle = TFE_NewTensorHandleFromDeviceMemory(
-      context, device, TF_FLOAT, dims, 1, data, 3 * sizeof *data, freed, (void *)"bytes that are freed", status);
+  TFE_TensorHandle *handle =
+      TFE_NewTensorHandleFromDeviceMemory(context, device, TF_FLOAT, dims, 1, data, 3 * sizeof *data, freed,
+                                          (void *)"bytes that are freed", status);
   say_status(device);
   if (!handle) return;
   say_number("an element", (long long)((const float *)TFE_TensorHandleDevicePointer(handle, status))[2]);

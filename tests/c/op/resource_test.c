@@ -195,14 +195,14 @@ TEST(updates_copy_only_what_is_shared) {
   Tensor read = {0};
   CHECK_OK(resource_manager_variable(manager, str_of("c"), str_of("v"), DT_FLOAT, &variable, &status),
            status);
-  CHECK_ERROR(variable_prepare_update(variable, "v", NULL, &status), status, CODE_FAILED_PRECONDITION,
+  CHECK_ERROR(variable_prepare_update(variable, "v", 7, NULL, &status), status, CODE_FAILED_PRECONDITION,
               "Attempting to use uninitialized value v");
   CHECK_OK(assign(variable, 1, &status), status);
   void *data = variable->value.data;
-  CHECK_OK(variable_prepare_update(variable, "v", NULL, &status), status);
+  CHECK_OK(variable_prepare_update(variable, "v", 7, NULL, &status), status);
   CHECK(variable->value.data == data);
   CHECK_OK(tensor_assign(&read, &variable->value, &status), status);
-  CHECK_OK(variable_prepare_update(variable, "v", NULL, &status), status);
+  CHECK_OK(variable_prepare_update(variable, "v", 7, NULL, &status), status);
   CHECK(variable->value.data != data && read.data == data);
   *tensor_f32(&variable->value) = 2;
   CHECK_NEAR(*tensor_f32(&read), 1, 0);

@@ -103,8 +103,8 @@ TF_NATIVE_EXPORT extern TF_Tensor *TFE_AllocateHostTensor(TFE_Context *ctx, TF_D
 /* As TFE_NewTensorHandle. */
 TF_NATIVE_EXPORT extern TFE_TensorHandle *TFE_NewTensorHandleFromTensor(TFE_Context *ctx, TF_Tensor *t,
                                                                         TF_Status *status);
-/* A value in the memory of the caller, for which `deallocator` is called when it is no longer used, also after
- * an error. INVALID_ARGUMENT "x unknown device." */
+/* A value in the memory of the caller, for which `deallocator` is called when it is no longer used, also
+ * after an error. INVALID_ARGUMENT "x unknown device." */
 TF_NATIVE_EXPORT extern TFE_TensorHandle *TFE_NewTensorHandleFromDeviceMemory(
     TFE_Context *ctx, const char *device_name, TF_DataType dtype, const int64_t *dims, int num_dims,
     void *data, size_t len, void (*deallocator)(void *data, size_t len, void *arg), void *deallocator_arg,
@@ -120,8 +120,8 @@ TF_NATIVE_EXPORT extern void TFE_TensorHandleGetStatus(TFE_TensorHandle *h, TF_S
 
 /* ---- ops ---- */
 
-/* Makes the op another one, without inputs and attrs, as TFE_NewOp and TFE_OpSetDevice do. NULL: no device. If
- * there is no such op, the op stays as it was. */
+/* Makes the op another one, without inputs and attrs, as TFE_NewOp and TFE_OpSetDevice do. NULL: no device.
+ * If there is no such op, the op stays as it was. */
 TF_NATIVE_EXPORT extern void TFE_OpReset(TFE_Op *op_to_reset, const char *op_or_function_name,
                                          const char *raw_device_name, TF_Status *status);
 
