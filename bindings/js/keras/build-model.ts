@@ -1,7 +1,7 @@
 /** Builds the graph of a Keras model from its architecture. */
 import { DataLossError, InvalidArgumentError, UnimplementedError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
-import type { Output } from '../graph/operation.js';
+import type { Output, Variable } from '../graph/operation.js';
 import { dtypeOf, isDTypeName } from '../tensor/dtypes.js';
 import {
   Described,
@@ -38,6 +38,10 @@ export interface BuiltModel {
   readonly weights: WeightNode;
   /** The parts of `weights` by the names of the model's layers. */
   readonly layers: ReadonlyMap<string, WeightNode>;
+  /** Operations to run once. */
+  readonly initializers: readonly string[];
+  /** Variables that are no weights, and begin with zeros. */
+  readonly states: readonly Variable[];
 }
 
 /** A model or a part of it while it is built. */
@@ -226,6 +230,8 @@ export interface BuildOptions {
   readonly isKeras3: boolean;
   /** The user's layers. */
   readonly layers?: ReadonlyMap<string, LayerFunction>;
+  /** What layers saved besides weights: texts by paths like layers/string_lookup/vocabulary.txt. */
+  readonly assets?: ReadonlyMap<string, string>;
 }
 
 /** Adds the model to the graph. `place` names the model in errors. */
@@ -236,6 +242,9 @@ export function buildModel(place: string, graph: Graph, model: Json, options: Bu
   const scope: ModelScope = {
     graph,
     isKeras3: options.isKeras3,
+    assetOf: (path) => options.assets?.get(path),
+    initializers: [],
+    states: [],
     functionOf: (layer) =>
       isModel(layer.json) ? functionOfModel(layer) : functions.get(classOf(layer.json))!,
   };
@@ -250,5 +259,12 @@ export function buildModel(place: string, graph: Graph, model: Json, options: Bu
   const values = builder.call(inputs.map(([, output]) => ({ output })));
   const names = outputNames(model);
   const outputs = values.map(({ output }, i): [string, Output] => [names[i] ?? names.at(-1)!, output]);
-  return { inputs: named(inputs), outputs: named(outputs), weights, layers: builder.nodes };
+  return {
+    inputs: named(inputs),
+    outputs: named(outputs),
+    weights,
+    layers: builder.nodes,
+    initializers: scope.initializers,
+    states: scope.states,
+  };
 }

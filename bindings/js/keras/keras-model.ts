@@ -1,8 +1,8 @@
 /** A Keras model as a graph: its GraphDef, its signature, and the values of its variables. */
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
-import type { Output } from '../graph/operation.js';
-import type { Tensor } from '../tensor/tensor.js';
+import type { Output, Variable } from '../graph/operation.js';
+import { Tensor, tensor } from '../tensor/tensor.js';
 import { BuildOptions, BuiltModel, buildModel } from './build-model.js';
 import type { Json } from './json.js';
 import type { WeightValue } from './weight-values.js';
@@ -21,6 +21,8 @@ export interface KerasGraph {
   readonly outputs: ReadonlyMap<string, string>;
   readonly trainable: ReadonlyMap<string, boolean>;
   readonly assignments: readonly Assignment[];
+  /** Operations to run once. */
+  readonly initializers: readonly string[];
 }
 
 /** Adds what gives a variable the value from the file. */
@@ -30,6 +32,14 @@ function assignmentOf(graph: Graph, { variable, read }: WeightValue): Assignment
   const assign = `${variable.name}/Restore`;
   graph.op('AssignVariableOp', [variable.handle, value], { name: assign });
   return { placeholder, assign, read };
+}
+
+/** The graph is gone when the values are read. */
+function zeroOf(variable: Variable): WeightValue {
+  const shape = variable.shape as number[];
+  const { dtype } = variable;
+  const count = shape.reduce((product, size) => product * size, 1);
+  return { variable, read: () => tensor(Array<number>(count).fill(0), shape, dtype) };
 }
 
 const namesOf = (values: ReadonlyMap<string, Output>): Map<string, string> =>
@@ -46,14 +56,16 @@ export function kerasGraph(
   const graph = new Graph(runtime);
   try {
     const model = buildModel(place, graph, architecture, options);
-    const assignments = valuesOf(model).map((value) => assignmentOf(graph, value));
-    const all = model.weights.all();
+    const values = [...valuesOf(model), ...model.states.map(zeroOf)];
+    const assignments = values.map((value) => assignmentOf(graph, value));
+    const all = [...model.weights.all().map(({ variable }) => variable), ...model.states];
     return {
       graphDef: graph.toGraphDef(),
       inputs: namesOf(model.inputs),
       outputs: namesOf(model.outputs),
-      trainable: new Map(all.map(({ variable }) => [variable.name, variable.trainable])),
+      trainable: new Map(all.map(({ name, trainable }) => [name, trainable])),
       assignments,
+      initializers: model.initializers,
     };
   } finally {
     graph.dispose();

@@ -4,6 +4,7 @@ import { ATTENTION } from './layers/attention.js';
 import { CONVOLUTION } from './layers/convolution.js';
 import { DENSE } from './layers/dense.js';
 import { EINSUM } from './layers/einsum.js';
+import { LOOKUP } from './layers/lookup.js';
 import { MERGING } from './layers/merging.js';
 import { NORMALIZATION } from './layers/normalization.js';
 import { OPERATION_LAYERS } from './layers/operations.js';
@@ -17,6 +18,7 @@ export const LAYERS: ReadonlyMap<string, LayerFunction> = new Map(
     ...withoutMasks(CONVOLUTION),
     ...DENSE,
     ...withoutMasks(EINSUM),
+    ...LOOKUP,
     ...MERGING,
     ...NORMALIZATION,
     ...OPERATION_LAYERS,

@@ -96,6 +96,12 @@ export interface ModelScope {
   readonly isKeras3: boolean;
   /** The function of a layer, or of a model that is used as one. */
   readonly functionOf: (layer: Layer) => LayerFunction;
+  /** The text of a file that a layer saved beside the weights, by its path; undefined if there is none. */
+  readonly assetOf: (path: string) => string | undefined;
+  /** The names of operations that fill tables, to be run once. */
+  readonly initializers: string[];
+  /** Variables that are no weights. */
+  readonly states: Variable[];
 }
 
 /** The dtypes of a layer: of its values, and of its variables. */
@@ -162,6 +168,13 @@ export class Layer extends Ops {
     }
     const { value } = variable;
     return options.dtype ? value : this.cast(value, this.dtype);
+  }
+
+  /** A variable that is no weight: no file has it, and it begins with zeros. */
+  state(name: string, shape: readonly number[]): Variable {
+    const variable = declareVariable(this.graph, `${this.node.name}/${name}`, shape, this.dtype, false);
+    this.model.states.push(variable);
+    return variable;
   }
 
   /** The weights of a part that Keras has in an attribute of this layer. */

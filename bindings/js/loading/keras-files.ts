@@ -24,8 +24,13 @@ function partsOf(
   version: unknown,
   options: FormatOptions,
   valuesOf: (model: BuiltModel) => WeightValue[],
+  assets?: ReadonlyMap<string, string>,
 ): ModelParts {
-  const build = { isKeras3: isKeras3(version), layers: customLayers(options.keras) };
+  const build = {
+    isKeras3: isKeras3(version),
+    layers: customLayers(options.keras),
+    ...(assets && { assets }),
+  };
   const made = kerasGraph(options.runtime, place, architecture, build, valuesOf);
   const infos = (tensors: ReadonlyMap<string, string>) =>
     new Map([...tensors].map(([name, tensorName]) => [name, { name: tensorName }]));
@@ -35,6 +40,7 @@ function partsOf(
     signatures: new Map([['serving_default', { inputs: infos(made.inputs), outputs: infos(made.outputs) }]]),
     trainable: made.trainable,
     assignments: made.assignments,
+    initializers: made.initializers,
   };
 }
 
@@ -57,6 +63,14 @@ const openHdf5 = async (files: ModelFiles, path: string, options: FormatOptions)
   );
 };
 
+/** The vocabularies that layers have learned, by the paths of the layers. */
+async function assetsIn(files: ModelFiles, folder: string): Promise<Map<string, string>> {
+  const root = `${joinPath(folder, 'assets')}/`;
+  const found = (files.paths ?? []).filter((name) => name.startsWith(root) && name.endsWith('.txt'));
+  const texts = await Promise.all(found.map((name) => readFile(files, name)));
+  return new Map(found.map((name, i) => [name.slice(root.length), decodeText(texts[i]!)]));
+}
+
 /** Of a .keras archive; `path` is that of its config.json. */
 export const readKerasArchive: FormatReader = async (files, path, options) => {
   const [config, metadata] = await Promise.all(
@@ -65,10 +79,10 @@ export const readKerasArchive: FormatReader = async (files, path, options) => {
   const architecture = parseArchitecture(files.place, decodeText(config!));
   const { keras_version: version } = parseJson(`${files.place}: metadata.json`, metadata!);
   const file = await openHdf5(files, joinPath(folderOf(path), 'model.weights.h5'), options);
+  const assets = await assetsIn(files, folderOf(path));
+  const valuesOf = (model: BuiltModel): WeightValue[] => valuesByPath(files.place, model, file);
   return withFile(file, () =>
-    partsOf('Keras', files.place, architecture, version, options, (model) =>
-      valuesByPath(files.place, model, file),
-    ),
+    partsOf('Keras', files.place, architecture, version, options, valuesOf, assets),
   );
 };
 

@@ -176,7 +176,7 @@ const stacked: MakeCell = (layer) => {
 const onceInStep = (layer: Layer, cell: Cell, x: Output): Output =>
   layer.squeeze(cell.prepare(layer.expand(x, 1)), 1);
 
-/** A convolution over one or two dimensions. */
+/** A convolution over one to three dimensions. */
 function convolved(
   layer: Layer,
   x: Output,
@@ -186,7 +186,8 @@ function convolved(
   const isLine = attrs.strides.length === 1;
   const plane = (values: readonly number[]): number[] => [1, ...(isLine ? [1] : []), ...values, 1];
   const flat = (value: Output, axis: number): Output => (isLine ? layer.expand(value, axis) : value);
-  const result = layer.op('Conv2D', [flat(x, 1), flat(kernel, 0)], {
+  const type = attrs.strides.length === 3 ? 'Conv3D' : 'Conv2D';
+  const result = layer.op(type, [flat(x, 1), flat(kernel, 0)], {
     strides: plane(attrs.strides),
     dilations: plane(attrs.dilations),
     padding: attrs.padding.toUpperCase(),
@@ -194,7 +195,7 @@ function convolved(
   return isLine ? layer.squeeze(result, 1) : result;
 }
 
-/** The gates are convolutions over one or two dimensions. */
+/** The gates are convolutions over one to three dimensions. */
 const convLstm =
   (rank: number): MakeCell =>
   (layer, node) => {
@@ -248,6 +249,7 @@ const CELLS: Readonly<Record<string, MakeCell>> = {
 const OWN_CELLS: Readonly<Record<string, readonly [MakeCell, string]>> = {
   ConvLSTM1D: [convLstm(1), 'conv_lstm_cell'],
   ConvLSTM2D: [convLstm(2), 'conv_lstm_cell'],
+  ConvLSTM3D: [convLstm(3), 'conv_lstm_cell'],
   GRU: [gru, 'gru_cell'],
   LSTM: [lstm, 'lstm_cell'],
   SimpleRNN: [simple, 'simple_rnn_cell'],

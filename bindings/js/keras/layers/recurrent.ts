@@ -1,5 +1,5 @@
 /** Recurrent layers, and layers that apply another one to sequences. */
-import type { Output } from '../../graph/operation.js';
+import type { Output, Variable } from '../../graph/operation.js';
 import { objectOr } from '../../base/json.js';
 import { Json } from '../json.js';
 import { Call, KerasTensor, Layer, LayerFunction, tensorsIn } from '../layer.js';
@@ -105,6 +105,35 @@ function statesOf(call: Call): Output[] {
   return (named.length > 0 ? named : call.inputs.slice(1)).map(({ output }) => output);
 }
 
+/** The states that a stateful layer keeps between calls. */
+function keptStates(layer: Layer, prepared: Output, sizes: readonly (readonly Size[])[]): Variable[] {
+  if (!layer.config.bool('stateful', false)) return [];
+  const batch = layer.known(prepared, 0);
+  const fixed = (size: Size): number => {
+    if (typeof size !== 'number') throw layer.refuse('the sizes of kept states must be known');
+    return size;
+  };
+  return sizes.map((own, i) => layer.state(`state_${i}`, [batch, ...own.map(fixed)]));
+}
+
+/** The value, after the variables have got their next ones. */
+function afterKeeping(
+  layer: Layer,
+  value: Output,
+  kept: readonly Variable[],
+  next: readonly Output[],
+): Output {
+  if (kept.length === 0) return value;
+  const { graph } = layer;
+  const controlInputs = kept.map(({ handle }, i) =>
+    graph.op('AssignVariableOp', [handle, next[i]!], {
+      name: graph.uniqueName(`${layer.scope}/keep`),
+    }),
+  );
+  const name = graph.uniqueName(`${layer.scope}/kept`);
+  return graph.op('Identity', [value], { name, controlInputs }).output(0);
+}
+
 const recurrent: LayerFunction = (layer, call) => {
   const { config } = layer;
   const cell = cellOfLayer(layer);
@@ -115,11 +144,13 @@ const recurrent: LayerFunction = (layer, call) => {
   const given = statesOf(call);
   if (given.length > 0 && given.length !== sizes.length)
     throw layer.refuse(`it needs ${sizes.length} initial states, not ${given.length}`);
-  const initial = sizes.map((own, i) => given[i] ?? zeros(layer, [batch, ...own]));
+  const kept = keptStates(layer, prepared, sizes);
+  const initial = sizes.map((own, i) => given[i] ?? kept[i]?.value ?? zeros(layer, [batch, ...own]));
   const { mask } = call;
   const wantsAll = config.bool('return_sequences', false);
   const { last, all, states } = runSteps(layer, { cell, prepared, initial, mask }, wantsAll);
-  const output: KerasTensor = all ? { output: all, mask: call.mask } : { output: last };
+  const value = afterKeeping(layer, all ?? last, kept, states);
+  const output: KerasTensor = all ? { output: value, mask: call.mask } : { output: value };
   return config.bool('return_state', false)
     ? [output, ...states.map((state) => ({ output: state }))]
     : output;

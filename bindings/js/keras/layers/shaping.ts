@@ -130,7 +130,7 @@ const discretization: LayerFunction = (layer, { input }) => {
 };
 
 /** Indices as rows of zeros and ones, or of counts. */
-function encoded(layer: Layer, x: Output, mode: string, count: number, weights?: Output): Output {
+export function encoded(layer: Layer, x: Output, mode: string, count: number, weights?: Output): Output {
   const hot = layer.op('OneHot', [x, count, layer.constant(1, layer.dtype), layer.constant(0, layer.dtype)]);
   const rank = layer.rank(x);
   if (mode === 'one_hot') return rank > 1 && x.shape!.at(-1) === 1 ? layer.squeeze(hot, rank - 1) : hot;
