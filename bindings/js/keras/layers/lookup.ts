@@ -43,8 +43,13 @@ function tokensOf(layer: Layer, about: Omit<Vocabulary, 'tokens'>): Token[] {
   const given = layer.config.value('vocabulary');
   if (given !== undefined && !Array.isArray(given)) throw layer.refuse('its vocabulary is in another file');
   const all = (given as Token[] | undefined) ?? learnedTokens(layer, about.dtype);
-  const special = [...(maskCount(about) > 0 ? [about.mask!] : []), ...Array<Token>(about.oovCount).fill(about.oov)];
-  return special.length > 0 && special.every((token, i) => all[i] === token) ? all.slice(special.length) : all;
+  const special = [
+    ...(maskCount(about) > 0 ? [about.mask!] : []),
+    ...Array<Token>(about.oovCount).fill(about.oov),
+  ];
+  return special.length > 0 && special.every((token, i) => all[i] === token)
+    ? all.slice(special.length)
+    : all;
 }
 
 /** The mask has an index of its own only where indices are the result. */
@@ -85,7 +90,11 @@ function indicesOf(layer: Layer, x: Output, vocabulary: Vocabulary): Output {
   const { dtype, tokens, mask, oovCount, mode } = vocabulary;
   const first = maskCount(vocabulary);
   const keys = constantOf(layer, dtype, tokens);
-  const values = constantOf(layer, 'int64', [...tokens.keys()].map((i) => i + first + oovCount));
+  const values = constantOf(
+    layer,
+    'int64',
+    [...tokens.keys()].map((i) => i + first + oovCount),
+  );
   const otherwise = oovCount === 1 ? first : UNKNOWN;
   const table = tableOf(layer, keys, values);
   let found = layer.op('LookupTableFindV2', [table, x, scalar(layer, 'int64', otherwise)]);
@@ -103,7 +112,11 @@ function indicesOf(layer: Layer, x: Output, vocabulary: Vocabulary): Output {
 function tokensAt(layer: Layer, x: Output, vocabulary: Vocabulary): Output {
   const { dtype, tokens, mask, oov, oovCount } = vocabulary;
   const first = maskCount(vocabulary) + oovCount;
-  const keys = constantOf(layer, 'int64', [...tokens.keys()].map((i) => i + first));
+  const keys = constantOf(
+    layer,
+    'int64',
+    [...tokens.keys()].map((i) => i + first),
+  );
   const table = tableOf(layer, keys, constantOf(layer, dtype, tokens));
   const indices = layer.cast(x, 'int64');
   const found = layer.op('LookupTableFindV2', [table, indices, scalar(layer, dtype, oov)]);
