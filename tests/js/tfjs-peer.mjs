@@ -38,8 +38,8 @@ export function peerTensor(tfjs, { dtype, shape, data }) {
 }
 
 /**
- * The largest difference of two lists of numbers, divided by the largest number of the second. NaN if the lengths differ
- * or a value is no number in one list alone.
+ * The largest difference of two lists of numbers, divided by the largest number of the second. NaN if the
+ * lengths differ or a value is no number in one list alone.
  */
 export function relativeDifference(found, wanted) {
   if (found.length !== wanted.length) return Number.NaN;
