@@ -12,7 +12,7 @@ set(TFCORE_SIDE_OPS
   lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
   math/incomplete_ops math/sparse_matmul math/special_functions nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell
   nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/pooling3d parsing quant random/accidental_hits
-  random/candidate_samplers random/fractional_pool random/random_binomial random/random_gamma
+  random/candidate_samplers random/distorted_box random/fractional_pool random/random_binomial random/random_gamma
   random/random_index_shuffle random/random_poisson signal sparse strings tables)
 # Their static functions get names that no other file has, by which they can be told from the others in the linked module.
 set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
