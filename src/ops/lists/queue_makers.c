@@ -1,16 +1,13 @@
 /* The ops that make queues: FIFOQueueV2, PaddingFIFOQueueV2, RandomShuffleQueueV2, PriorityQueueV2, and the
  * older ops without V2, whose output is a reference. */
-#include <stdatomic.h>
-
-#include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/lists/queue_spec.h"
+#include "ops/lists/shared_resource.h"
 #include "ops/lists/step_resource.h"
 
 typedef struct MakerState {
-  Str container, shared_name;
+  SharedResource shared;
   QueueSpec spec;
-  Tensor handle; /* empty until first run */
 } MakerState;
 
 static const QueueKind kFifo = {"FIFOQueue", "FIFOQueue", QUEUE_FIFO, false, false},
@@ -20,12 +17,11 @@ static const QueueKind kFifo = {"FIFOQueue", "FIFOQueue", QUEUE_FIFO, false, fal
 
 static bool construct_maker(const KernelConstruction *construction, void *memory, Status *status) {
   MakerState *state = memory;
-  TRY(node_attr_string(construction->node, "container", &state->container, status));
-  TRY(node_attr_string(construction->node, "shared_name", &state->shared_name, status));
+  TRY(shared_resource_construct(construction, &state->shared, status));
   return queue_spec_read(construction, construction->data, &state->spec, status);
 }
 
-static void destroy_maker(void *memory) { tensor_clear(&((MakerState *)memory)->handle); }
+static void destroy_maker(void *memory) { shared_resource_destroy(&((MakerState *)memory)->shared); }
 
 typedef struct NewQueue {
   Str name;
@@ -38,28 +34,19 @@ static Resource *make_queue(void *argument, Status *status) {
 }
 
 static bool make_handle(KernelContext *context, MakerState *state, Status *status) {
-  static atomic_llong count;
-  StrBuf own_name = {0};
+  NewQueue wanted = {.spec = &state->spec};
   Resource *queue;
-  NewQueue wanted = {state->shared_name, &state->spec};
-  if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
-  if (wanted.name.length == 0) {
-    strbuf_printf(&own_name, "_%lld_%s", (long long)atomic_fetch_add(&count, 1), context->node_name);
-    wanted.name = str_of(strbuf_text(&own_name));
-  }
-  bool ok = strbuf_ok(&own_name, status) &&
-            resource_manager_find_or_make(context->resources, state->container, wanted.name, kQueue,
-                                          make_queue, &wanted, &queue, status) &&
-            queue_spec_check_shared((Queue *)queue, context->op_name, &state->spec, status) &&
-            resource_handle_tensor(state->container, wanted.name, queue, &state->handle, status);
-  strbuf_free(&own_name);
-  return ok;
+  TRY(shared_resource_find(context, &state->shared, kQueue, make_queue, &wanted.name, &wanted, &queue,
+                           status));
+  if (queue_spec_check_shared((Queue *)queue, context->op_name, &state->spec, status)) return true;
+  tensor_clear(&state->shared.handle);
+  return false;
 }
 
 static bool maker(KernelContext *context, Status *status) {
   MakerState *state = context->state;
-  if (tensor_is_empty(&state->handle)) TRY(make_handle(context, state, status));
-  return kernel_set_output(context, 0, &state->handle, NULL, status);
+  if (tensor_is_empty(&state->shared.handle)) TRY(make_handle(context, state, status));
+  return kernel_set_output(context, 0, &state->shared.handle, NULL, status);
 }
 
 static bool v1_handle_shape(InferenceContext *c, Status *status) {
