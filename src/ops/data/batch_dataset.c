@@ -39,7 +39,7 @@ static bool read_inputs(KernelContext *context, BatchDataset *made, Status *stat
   TRY(dataset_int(context, 1, "batch_size", &made->size, status));
   if (made->size <= 0) return status_invalid(status, "Batch size must be greater than zero.");
   return context->num_inputs == 2 ||
-         dataset_bool(context, 2, "drop_remainder", &made->drop_remainder, status);
+         dataset_bool(context, context->num_inputs - 1, "drop_remainder", &made->drop_remainder, status);
 }
 
 static bool batch_dataset(KernelContext *context, Status *status) {
@@ -62,6 +62,16 @@ const OpRegistration kOpBatchDatasetV2 = {
     .name = "BatchDatasetV2",
     .inputs = {"input_dataset: variant", "batch_size: int64", "drop_remainder: bool"},
     .attrs = {"parallel_copy: bool = false", DATASET_TYPES, DATASET_METADATA},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, batch_dataset, &kDatasetAttrs}},
+};
+
+const OpRegistration kOpParallelBatchDataset = {
+    .name = "ParallelBatchDataset",
+    .inputs = {"input_dataset: variant", "batch_size: int64", "num_parallel_calls: int64",
+               "drop_remainder: bool"},
+    .attrs = {"parallel_copy: bool = false", DATASET_TYPES, "deterministic: string = 'default'",
+              DATASET_METADATA},
     DATASET_OUTPUT,
     .kernels = {{DT_INVALID, batch_dataset, &kDatasetAttrs}},
 };

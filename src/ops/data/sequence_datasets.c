@@ -1,5 +1,7 @@
 /* Datasets that give the elements of others as they are: RepeatDataset, TakeDataset, SkipDataset,
  * ConcatenateDataset, and those that only change how TensorFlow schedules its work. */
+#include <stdio.h>
+
 #include "ops/data/data_iterator.h"
 
 /* A dataset with the count in input 1, and an iterator that counts. */
@@ -246,4 +248,90 @@ const OpRegistration kOpModelDataset = {
     .attrs = {"algorithm: int = 0", "cpu_budget: int = 0", "ram_budget: int = 0", DATASET_TYPES},
     DATASET_OUTPUT,
     .kernels = {{DT_INVALID, same_dataset, &kDatasetAttrs}},
+};
+
+static bool intra_op_dataset(KernelContext *context, Status *status) {
+  int64_t count;
+  TRY(dataset_int(context, 1, "max_intra_op_parallelism", &count, status));
+  if (count < 0) return status_invalid(status, "`max_intra_op_parallelism` must be >= 0");
+  return same_dataset(context, status);
+}
+
+static bool thread_pool_dataset(KernelContext *context, Status *status) {
+  int64_t count;
+  TRY(dataset_int(context, 1, "num_threads", &count, status));
+  if (count < 0) return status_invalid(status, "`num_threads` must be >= 0");
+  return same_dataset(context, status);
+}
+
+const OpRegistration kOpMaxIntraOpParallelismDataset = {
+    .name = "MaxIntraOpParallelismDataset",
+    .inputs = {"input_dataset: variant", "max_intra_op_parallelism: int64"},
+    .attrs = {DATASET_TYPES},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, intra_op_dataset, &kDatasetAttrs}},
+};
+
+const OpRegistration kOpPrivateThreadPoolDataset = {
+    .name = "PrivateThreadPoolDataset",
+    .inputs = {"input_dataset: variant", "num_threads: int64"},
+    .attrs = {DATASET_TYPES},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, thread_pool_dataset, &kDatasetAttrs}},
+};
+
+const OpRegistration kOpNonSerializableDataset = {
+    .name = "NonSerializableDataset",
+    .inputs = {"input_dataset: variant"},
+    .attrs = {DATASET_TYPES},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, same_dataset, &kDatasetAttrs}},
+};
+
+const OpRegistration kOpRewriteDataset = {
+    .name = "RewriteDataset",
+    .inputs = {"input_dataset: variant", "rewrite_name: string"},
+    .attrs = {DATASET_TYPES},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, same_dataset, &kDatasetAttrs}},
+};
+
+/* --- AssertCardinalityDataset: the same elements, if they are as many as was said --- */
+
+static RunState refuse_number(int64_t expected, bool more, int64_t found, Status *status) {
+  char number[48] = "an infinite number of";
+  if (expected != CARDINALITY_INFINITE) snprintf(number, sizeof number, "%lld", (long long)expected);
+  status_set(status, CODE_FAILED_PRECONDITION,
+             "Input dataset was expected to contain %s element%s but contained %s %lld element%s.", number,
+             expected == 1 ? "" : "s", more ? "at least" : "only", (long long)found, found == 1 ? "" : "s");
+  return RUN_FAILED;
+}
+
+static RunState assert_next(DataIterator *iterator, KernelContext *context, Tensor *out, bool *end,
+                            Status *status) {
+  CountIterator *counted = (CountIterator *)iterator;
+  int64_t expected = count_of(iterator->dataset);
+  RunState state = data_next(iterator->input, context, out, end, status);
+  if (state != RUN_DONE) return state;
+  if (*end) {
+    return counted->done == expected ? RUN_DONE : refuse_number(expected, false, counted->done, status);
+  }
+  counted->done++;
+  if (expected == CARDINALITY_INFINITE || counted->done <= expected) return RUN_DONE;
+  data_tensors_clear(out, iterator->dataset->num_components);
+  return refuse_number(expected, true, counted->done, status);
+}
+
+static const DatasetKind kAssert = {.iterator_size = sizeof(CountIterator),
+                                    .begin = data_begin_input,
+                                    .next = assert_next,
+                                    .cardinality = count_of};
+static const DatasetAttrs kAssertAttrs = {.types = "output_types", .variant = &kAssert};
+
+const OpRegistration kOpAssertCardinalityDataset = {
+    .name = "AssertCardinalityDataset",
+    .inputs = {"input_dataset: variant", "cardinality: int64"},
+    .attrs = {DATASET_TYPES},
+    DATASET_OUTPUT,
+    .kernels = {{DT_INVALID, count_dataset, &kAssertAttrs}},
 };

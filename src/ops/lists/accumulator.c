@@ -7,8 +7,8 @@ const char kAccumulator[] = "ConditionalAccumulator";
 
 /* One who takes. */
 struct GradientTaking {
-  PausedKernel paused; /* first: the kernel's pause is the struct */
-  GradientTaking *next;        /* behind it in the line */
+  PausedKernel paused;      /* first: the kernel's pause is the struct */
+  GradientTaking *next;     /* behind it in the line */
   Accumulator *accumulator; /* one reference */
   int64_t required;
   bool done;

@@ -2,8 +2,8 @@
  * at the present time step or later, and gives their mean or sum when there are enough. A gradient is a
  * tensor, or rows with indices.
  *
- * Who takes before there are enough gradients waits: the kernel pauses (op/kernel.h), and the first that waits
- * goes on first.
+ * Who takes before there are enough gradients waits: the kernel pauses (op/kernel.h), and the first that
+ * waits goes on first.
  */
 #ifndef TFCORE_OPS_LISTS_ACCUMULATOR_H_
 #define TFCORE_OPS_LISTS_ACCUMULATOR_H_
@@ -18,7 +18,7 @@ enum { ACCUMULATOR_TENSORS = 3 };
 typedef struct AccumulatorSpec {
   DataType dtype; /* half, float or double */
   bool sparse, mean;
-  int rank; /* of a gradient; -1: any */
+  int rank;                     /* of a gradient; -1: any */
   int64_t dims[SHAPE_MAX_RANK]; /* -1: any */
 } AccumulatorSpec;
 

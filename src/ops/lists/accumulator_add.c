@@ -28,8 +28,7 @@ static bool check_gradient(const Accumulator *accumulator, const Shape *got, Sta
                           shape_text(got, text));
   }
   bool fits = spec->rank < 0 || spec->rank == got->rank;
-  for (int d = 0; fits && d < spec->rank; d++)
-    fits = spec->dims[d] < 0 || spec->dims[d] == shape_dim(got, d);
+  for (int d = 0; fits && d < spec->rank; d++) fits = spec->dims[d] < 0 || spec->dims[d] == shape_dim(got, d);
   return fits || refuse_shape(spec->rank, spec->dims, got, status);
 }
 
@@ -96,7 +95,8 @@ static bool check_values(const Accumulator *accumulator, const Shape *got, Statu
   }
   for (int d = 1; d < (begun ? sum->rank : spec->rank); d++) {
     int64_t want = begun ? shape_dim(sum, d) : spec->dims[d];
-    if (want != -1 && want != shape_dim(got, d)) return refuse_dim("values", d, want, shape_dim(got, d), status);
+    if (want != -1 && want != shape_dim(got, d))
+      return refuse_dim("values", d, want, shape_dim(got, d), status);
   }
   return true;
 }

@@ -175,11 +175,10 @@ static bool scalar_shape(InferenceContext *c, Status *status) {
 
 /* --- ops --- */
 
-#define MAKER(construct_it)                                                                    \
-  .is_stateful = true, .shape = handle_shape, .gradient = NO_GRADIENT,                         \
-  .state_size = sizeof(MakerState), .construct = construct_it, .destroy = destroy_maker,       \
-  .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)},                                         \
-  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",             \
+#define MAKER(construct_it)                                                                                 \
+  .is_stateful = true, .shape = handle_shape, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState),    \
+  .construct = construct_it, .destroy = destroy_maker, .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)}, \
+  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",                          \
             "shared_name: string = ''", "reduction_type: {'MEAN', 'SUM'} = 'MEAN'"}
 
 const OpRegistration kOpConditionalAccumulator = {
@@ -278,8 +277,8 @@ const OpRegistration kOpResourceAccumulatorNumAccumulated = {
 
 const OpRegistration kOpSparseAccumulatorApplyGradient = {
     .name = "SparseAccumulatorApplyGradient",
-    .inputs = {"handle: Ref(string)", "local_step: int64", "gradient_indices: int64", "gradient_values: dtype",
-               "gradient_shape: int64"},
+    .inputs = {"handle: Ref(string)", "local_step: int64", "gradient_indices: int64",
+               "gradient_values: dtype", "gradient_shape: int64"},
     .attrs = {"dtype: {" NUMBER_TYPES "}", "has_known_shape: bool"},
     .shape = scalar_shape,
     .gradient = NO_GRADIENT,

@@ -18,9 +18,12 @@ static bool begin_accumulators(Accumulators *a) {
   Graph *graph = a->f.graph;
   Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}, {"reduction_type", "s: \"SUM\""}};
   NodeOutput handle = out(add_node(graph, "ResourceConditionalAccumulator", "sum", NULL, 0, attrs, 3));
-  NodeOutput step = out(make_constant(graph, "step", "type: DT_INT64", "tensor { dtype: DT_INT64 tensor_shape { } int64_val: 0 }"));
-  NodeOutput three = out(make_constant(graph, "three", "type: DT_FLOAT", "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 3 }"));
-  NodeOutput two = out(make_constant(graph, "two", "type: DT_INT32", "tensor { dtype: DT_INT32 tensor_shape { } int_val: 2 }"));
+  NodeOutput step = out(make_constant(graph, "step", "type: DT_INT64",
+                                      "tensor { dtype: DT_INT64 tensor_shape { } int64_val: 0 }"));
+  NodeOutput three = out(make_constant(graph, "three", "type: DT_FLOAT",
+                                       "tensor { dtype: DT_FLOAT tensor_shape { } float_val: 3 }"));
+  NodeOutput two = out(make_constant(graph, "two", "type: DT_INT32",
+                                     "tensor { dtype: DT_INT32 tensor_shape { } int_val: 2 }"));
   Attr of_double[] = {{"dtype", "type: DT_DOUBLE"}};
   NodeOutput applied[] = {handle, step, three}, taken[] = {handle, two};
   a->apply = add_node(graph, "ResourceAccumulatorApplyGradient", "apply", applied, 3, attrs, 1);
@@ -34,8 +37,10 @@ static bool begin_accumulators(Accumulators *a) {
 static bool run_node(Accumulators *a, Node *node, Tensor *result) {
   NodeOutput fetch = {node, 0};
   const SessionRunOptions options = {.timeout_ms = 30};
-  const StepSignature signature = {
-      .fetches = &fetch, .num_fetches = node->num_outputs, .targets = &node, .num_targets = 1};
+  const StepSignature signature = {.fetches = &fetch,
+                                   .num_fetches = node->num_outputs,
+                                   .targets = &node,
+                                   .num_targets = 1};
   SessionStep *step;
   status_init(&a->f.status);
   return session_begin(a->f.session, &options, &signature, NULL, &step, &a->f.status) &&
