@@ -44,7 +44,8 @@ static bool gather_nd_kernel(KernelContext *context, Status *status) {
 static bool gather_nd_shape(InferenceContext *c, Status *status) {
   ShapeHandle params = shape_input(c, 0), indices, outer, inner, output;
   TRY(shape_with_rank_at_least(c, shape_input(c, 1), 1, &indices, status));
-  DimHandle depth = shape_dim_of(c, indices, -1);
+  DimHandle depth;
+  TRY(dim_ok(shape_dim_of(c, indices, -1), &depth, status));
   if (!shape_rank_known(params) || !dim_known(depth)) return shape_unknown_outputs(c, status);
   if (dim_value(depth) > shape_rank(params)) {
     return status_invalid(status,

@@ -30,14 +30,15 @@ static void shard_finish(DataIterator *iterator) {
 
 /* `found`: the elements after the shard's own in the first round, which TensorFlow names. */
 static RunState refuse_few(const ShardDataset *shard, int64_t found, Status *status) {
-  status_invalid(status,
-                 "Could not apply FILE based sharding: the dataset only has %lld file(s), which is not enough "
-                 "for the required %lld shards/workers. If you are using datasets with distribution strategy, "
-                 "consider setting the auto sharding policy to either DATA or OFF using the "
-                 "`experimental_distribute.auto_shard_policy` option of `tf.data.Options()`. Or, split your "
-                 "input files into a larger number of small files such that number of files is greater than "
-                 "number of shards/workers.",
-                 (long long)found, (long long)shard->count);
+  status_invalid(
+      status,
+      "Could not apply FILE based sharding: the dataset only has %lld file(s), which is not enough "
+      "for the required %lld shards/workers. If you are using datasets with distribution strategy, "
+      "consider setting the auto sharding policy to either DATA or OFF using the "
+      "`experimental_distribute.auto_shard_policy` option of `tf.data.Options()`. Or, split your "
+      "input files into a larger number of small files such that number of files is greater than "
+      "number of shards/workers.",
+      (long long)found, (long long)shard->count);
   return RUN_FAILED;
 }
 
@@ -94,8 +95,7 @@ static bool read_shard(KernelContext *context, ShardDataset *made, Status *statu
   TRY(dataset_int(context, 2, "index", &made->index, status));
   made->required = ((const ShardState *)context->state)->required;
   if (made->count <= 0) {
-    return status_invalid(status,
-                          "Number of shards must be greater than zero (currently num_shards = %lld).",
+    return status_invalid(status, "Number of shards must be greater than zero (currently num_shards = %lld).",
                           (long long)made->count);
   }
   return (made->index >= 0 && made->index < made->count) ||

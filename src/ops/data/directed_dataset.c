@@ -127,10 +127,10 @@ static bool directed_dataset(KernelContext *context, Status *status) {
   return dataset_output(context, &made->dataset, status);
 }
 
-#define DIRECTED                                                                                            \
-  .inputs = {"selector_input_dataset: variant", "data_input_datasets: N * variant"},                        \
-  .outputs = {"handle: variant"}, .shape = shape_scalar_output, .gradient = NO_GRADIENT,                    \
-  .state_size = sizeof(DirectedState), .construct = directed_construct,                                     \
+#define DIRECTED                                                                         \
+  .inputs = {"selector_input_dataset: variant", "data_input_datasets: N * variant"},     \
+  .outputs = {"handle: variant"}, .shape = shape_scalar_output, .gradient = NO_GRADIENT, \
+  .state_size = sizeof(DirectedState), .construct = directed_construct,                  \
   .kernels = {{DT_INVALID, directed_dataset, &kDatasetAttrs}}
 
 const OpRegistration kOpDirectedInterleaveDataset = {
