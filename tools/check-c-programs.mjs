@@ -2,7 +2,7 @@
 // a new folder, moves that folder, and builds and runs the program against it with nothing but -I and -L, as
 // its author would: as C and as C++, with -ltfcore, -ltensorflow and the flags of pkg-config. Builds the
 // program of include/README.md with the commands there. If TensorFlow is installed, <strings.c> is built with
-// its headers. ctest runs it.
+// its headers, and so are programs whose output TensorFlow has recorded, as C++. ctest runs it.
 import {
   copyFileSync,
   existsSync,
@@ -20,6 +20,9 @@ import { must, root, run, runMain, which } from './process.mjs';
 
 /** The library path for a program that is linked with the library. */
 const RUN_TIME_NAME = 'libtensorflow.so.2';
+
+/** Programs for TensorFlow's headers, which are C++ in part. They compare their output with TensorFlow's. */
+const TRANSCRIPTS = ['api_defs', 'experimental', 'eager_experimental'];
 
 const headersIn = (include) =>
   readdirSync(include, { recursive: true })
@@ -209,6 +212,19 @@ await runMain(async () => {
         `-L${lib}`,
         '-ltensorflow',
       ]);
+      for (const name of languages[1][1] ? TRANSCRIPTS : []) {
+        await buildAndRun(`${name} with TensorFlow's headers`, languages[1][1], [
+          '-std=gnu++17',
+          '-xc++',
+          `-DTFCORE_SOURCE_DIR="${root}"`,
+          path.join(root, `tests/c/native/${name}_transcript.c`),
+          '-xnone',
+          `-I${theirs}`,
+          `-I${path.join(root, 'tests/c')}`,
+          `-L${lib}`,
+          '-ltensorflow',
+        ]);
+      }
     } else {
       console.log(
         "skipped strings with TensorFlow's headers: `pip install tensorflow`, or set TFCORE_TENSORFLOW_INCLUDE to its include folder",

@@ -55,7 +55,7 @@ static void say_manager(const char *name) {
   say(name, text);
 }
 
-static void called(void *name) { say_manager(name); }
+static void called(void *name) { say_manager((const char *)name); }
 
 static TFE_CancellationToken begin(const char *name) {
   TFE_CancelCallback callback = {called, (void *)name};
@@ -195,13 +195,13 @@ static void devices(void) {
 /* ---- handles ---- */
 
 static void freed(void *data, size_t length, void *arg) {
-  say_number(arg, (long long)length);
+  say_number((const char *)arg, (long long)length);
   free(data);
 }
 
 static void memory(const char *device) {
   const int64_t dims[] = {3};
-  float *data = malloc(3 * sizeof *data);
+  float *data = (float *)malloc(3 * sizeof *data);
   data[2] = 7;
   TFE_TensorHandle *handle =
       TFE_NewTensorHandleFromDeviceMemory(context, device, TF_FLOAT, dims, 1, data, 3 * sizeof *data, freed,

@@ -165,8 +165,10 @@ static TF_Operation *add(TF_Graph *graph, const char *type, const char *name, co
                          const TF_Operation *value) {
   TF_OperationDescription *desc = TF_NewOperation(graph, type, name);
   const TF_DataType types[] = {TF_INT32};
-  if (queue) TF_AddInput(desc, (TF_Output){(TF_Operation *)queue, 0});
-  if (value) TF_AddInputList(desc, &(TF_Output){(TF_Operation *)value, 0}, 1);
+  TF_Output resource = {(TF_Operation *)queue, 0};
+  if (queue) TF_AddInput(desc, resource);
+  TF_Output values = {(TF_Operation *)value, 0};
+  if (value) TF_AddInputList(desc, &values, 1);
   if (strcmp(type, "Placeholder") == 0) TF_SetAttrType(desc, "dtype", TF_INT32);
   if (strcmp(type, "FIFOQueueV2") == 0 || strcmp(type, "QueueDequeueV2") == 0)
     TF_SetAttrTypeList(desc, "component_types", types, 1);
