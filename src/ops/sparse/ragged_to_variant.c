@@ -155,6 +155,26 @@ const OpRegistration kOpRaggedTensorToVariant = {
 
 /* --- RaggedTensorToVariantGradient --- */
 
+/* Of row `i`, which is a single value where the splits do not tell. False when they exceed 64 bits. */
+static bool values_of_row(const Tensor *splits, int64_t i, int64_t length, int64_t *count) {
+  int64_t row = 1;
+  if (splits->shape.rank > 0 && i + 1 < tensor_num_elements(splits) &&
+      __builtin_sub_overflow(tensor_int_at(splits, i + 1), tensor_int_at(splits, i), &row))
+    return false;
+  return !__builtin_mul_overflow(row, length, count);
+}
+
+/* The number of values in a row of the first dimension; INT64_MAX when it is larger. */
+static int64_t row_length(const int64_t *dims, int rank) {
+  int64_t length = 1;
+  bool fits = true;
+  for (int d = 1; d < rank; d++) {
+    if (dims[d] == 0) return 0;
+    fits = fits && !__builtin_mul_overflow(length, dims[d], &length);
+  }
+  return fits ? length : INT64_MAX;
+}
+
 /* Writes the gradient of each row. A row without one, because nothing depends on it, has zeros. */
 static bool join_rows(const Tensor *encoded, const Tensor *splits, int64_t length, Tensor *out,
                       Status *status) {
@@ -162,15 +182,14 @@ static bool join_rows(const Tensor *encoded, const Tensor *splits, int64_t lengt
   array_clear(out);
   for (int64_t i = 0; i < tensor_num_elements(encoded); i++) {
     const RaggedVariant *ragged = ragged_variant_at(encoded, i);
-    int64_t row = 1;
-    if (splits->shape.rank > 0 && i + 1 < tensor_num_elements(splits))
-      row = tensor_int_at(splits, i + 1) - tensor_int_at(splits, i);
-    int64_t count = ragged ? tensor_num_elements(ragged_variant_values(ragged)) : row * length;
+    int64_t count = ragged ? tensor_num_elements(ragged_variant_values(ragged)) : 0;
+    bool fits = ragged || values_of_row(splits, i, length, &count);
     if (ragged && ragged_variant_values(ragged)->dtype != out->dtype)
       return status_invalid(status, "Expected values Tensor dtype: %s, found: %s",
                             dtype_name((int)out->dtype),
                             dtype_name((int)ragged_variant_values(ragged)->dtype));
-    if (count < 0 || count > total - at) return status_invalid(status, "The gradients have too many values");
+    if (!fits || count < 0 || count > total - at)
+      return status_invalid(status, "The gradients have too many values");
     ArrayBox box = {.to_offset = at};
     array_box_add(&box, count, 1, 1);
     if (ragged) TRY(array_box_copy(&box, ragged_variant_values(ragged), out, NULL, status));
@@ -182,7 +201,7 @@ static bool join_rows(const Tensor *encoded, const Tensor *splits, int64_t lengt
 
 static bool variant_gradient(KernelContext *context, Status *status) {
   const Tensor *encoded = context->inputs[0], *splits = context->inputs[1], *sizes = context->inputs[2];
-  int64_t dims[SHAPE_MAX_RANK], length = 1;
+  int64_t dims[SHAPE_MAX_RANK];
   Tensor *out;
   if (splits->shape.rank > 0 && tensor_num_elements(splits) < 1)
     return status_invalid(status,
@@ -194,8 +213,7 @@ static bool variant_gradient(KernelContext *context, Status *status) {
     if (dims[d] < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)dims[d]);
   }
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
-  for (int d = 1; d < rank; d++) length *= dims[d];
-  return join_rows(encoded, splits, length, out, status);
+  return join_rows(encoded, splits, row_length(dims, rank), out, status);
 }
 
 static bool variant_gradient_shape(InferenceContext *c, Status *status) {

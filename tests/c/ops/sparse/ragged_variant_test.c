@@ -55,3 +55,27 @@ TEST(variants_of_ragged_tensors_are_added_and_have_zeros) {
   }
   functions_end(&f);
 }
+
+/* The gradient of values of shape `sizes`, whose one row has none; the splits are the argument. */
+#define JOIN(name, sizes)                                                                   \
+  name "(s:int64) -> (y:double) {\n"                                                        \
+       "  shape = Const[dtype=int32, value=-1]()\n"                                         \
+       "  list = EmptyTensorList[element_dtype=double, shape_type=int32](shape:output:0, "  \
+       "shape:output:0)\n"                                                                  \
+       "  sizes = Const[dtype=int32, value=" sizes                                          \
+       "]()\n"                                                                              \
+       "  y = RaggedTensorToVariantGradient[Tvalues=double, Tsplits=int64](list:handle:0, " \
+       "s, sizes:output:0)\n"                                                               \
+       "  return y = y:dense_values_grad:0\n}\n"
+
+TEST(rows_of_gradients_that_exceed_64_bits_are_refused) {
+  static const char problem[] = "The gradients have too many values";
+  Functions f;
+  if (functions_begin(&f, JOIN("Two", "[2]") JOIN("None", "[0, 2147483647, 2147483647, 2147483647]"))) {
+    function_gives(&f, "Two", "int64[2] 3 5", "double[2] 0 0");
+    function_fails(&f, "Two", "int64[2] -9223372036854775808 2147483647", 1, CODE_INVALID_ARGUMENT, problem);
+    function_fails(&f, "Two", "int64[2] 5 3", 1, CODE_INVALID_ARGUMENT, problem);
+    function_fails(&f, "None", "int64[2] 0 1", 1, CODE_INVALID_ARGUMENT, problem);
+  }
+  functions_end(&f);
+}
