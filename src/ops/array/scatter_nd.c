@@ -144,6 +144,10 @@ static bool sizes_agree(int64_t places, const Tensor *indices, const Tensor *upd
   return (n == 0 && m == 0) || (places > 0 && n > 0 && m > 0);
 }
 
+static bool check_output_rank(const Shape *shape, Status *status) {
+  return shape->rank > 0 || status_invalid(status, "Output must be at least 1-D, got shape: []");
+}
+
 /* As for updates of a variable; TensorFlow finally requires this of all scatters, whatever they checked
  * before. */
 static bool check_as_variable(const Shape *out, const Tensor *indices, const Tensor *updates,
@@ -323,7 +327,8 @@ static bool check_update(const Tensor *tensor, const Tensor *indices, const Tens
                           (long long)inner, shape_text(&tensor->shape, a), (long long)inner,
                           shape_text(&updates->shape, b));
   }
-  return check_as_variable(&tensor->shape, indices, updates, status);
+  return check_output_rank(&tensor->shape, status) &&
+         check_as_variable(&tensor->shape, indices, updates, status);
 }
 
 /* Scatters into the tensor's memory if possible, else into a copy. The positions are valid. */
@@ -348,6 +353,7 @@ static bool scatter_to_tensor(KernelContext *context, Status *status) {
 }
 
 static bool non_aliasing_add_kernel(KernelContext *context, Status *status) {
+  TRY(check_output_rank(&context->inputs[0]->shape, status));
   TRY(check_as_variable(&context->inputs[0]->shape, context->inputs[1], context->inputs[2], status));
   return scatter_to_copy(context, SCATTER_ADD, status);
 }

@@ -166,8 +166,10 @@ static bool quantize(KernelContext *context, Status *status) {
   Tensor *y, *mins, *maxs;
   TRY(check_quantize(context, axis, status));
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
-  TRY(kernel_allocate_output(context, 1, &context->inputs[1]->shape, &mins, status));
-  TRY(kernel_allocate_output(context, 2, &context->inputs[1]->shape, &maxs, status));
+  /* A single range may have any shape, and its result is a scalar. */
+  const Shape scalar = {0}, *ranges = axis < 0 ? &scalar : &context->inputs[1]->shape;
+  TRY(kernel_allocate_output(context, 1, ranges, &mins, status));
+  TRY(kernel_allocate_output(context, 2, ranges, &maxs, status));
   QuantType type = quant_type(y->dtype);
   Slices slices = slices_of(x, axis);
   for (int64_t c = 0; c < slices.count; c++) {

@@ -147,6 +147,10 @@ TEST(tensor_scatter_refuses_what_does_not_fit) {
            "updates.shape=[2,3]");
   op_fails("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[4] 0; int32[2,1] 0 7; float[2] 0",
            CODE_INVALID_ARGUMENT, "indices[1] = [7] does not index into shape [4]");
+  op_fails(op, "float[] 0; int32[0,0]; float[0]", CODE_INVALID_ARGUMENT,
+           "Output must be at least 1-D, got shape: []");
+  op_fails("ScatterNdNonAliasingAdd[T=float, Tindices=int32]", "float[] 0; int32[2,0]; float[2] 0",
+           CODE_INVALID_ARGUMENT, "Output must be at least 1-D, got shape: []");
 }
 
 GRADIENT_CASES(scatter_nd,

@@ -108,3 +108,8 @@ TEST(quantized_sums_of_a_column_and_a_row_are_refused) {
            "quint8[2,1] 1; quint8[1,3] 1; float[] -1; float[] 1; float[] -1; float[] 1", CODE_UNIMPLEMENTED,
            "Broadcast between [2,1] and [1,3] is not supported yet.");
 }
+
+TEST(the_range_of_a_whole_tensor_is_a_scalar) {
+  op_gives("QuantizeV2[T=quint8, mode=MIN_FIRST]", "float[2] 0 255; float[1,1] 0; float[1] 255",
+           "quint8[2] 0 255; float[] 0; float[] 255");
+}
