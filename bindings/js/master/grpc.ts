@@ -65,8 +65,8 @@ export const methodPath = (method: string): string => `/tensorflow.MasterService
 export const MOST_BYTES = 2 ** 31 - 1;
 
 /**
- * Settings of both sides. Tensors are longer than the 4 MB that gRPC receives by default, and the window of 64 KiB
- * would make a large tensor wait for the other side many times.
+ * Settings of both sides. Tensors are longer than the 4 MB that gRPC receives by default. With the window of 64 KiB a
+ * large tensor from a distant machine would wait for each round trip.
  */
 export const CONNECTION: Settings = {
   'grpc.max_receive_message_length': -1,

@@ -171,7 +171,10 @@ export class MessageWriter {
 
   /** The message. The writer is empty afterwards. */
   finish(): Uint8Array {
-    const bytes = this.buffer.slice(0, this.length);
+    const { buffer, length } = this;
+    /* A large buffer is given away below, so that it need not be copied unless much of it is unused. */
+    const isFull = buffer.length > LARGE && buffer.length - length < length / 8;
+    const bytes = isFull ? buffer.subarray(0, length) : buffer.slice(0, length);
     this.clear();
     return bytes;
   }

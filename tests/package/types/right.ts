@@ -14,6 +14,15 @@ const w = g.variable([[1], [2]], { trainable: true });
 const y = g.matMul(x, w, { transposeB: false });
 const session = new tf.Session(g, { optimize: false });
 const away: Session = new tf.Session(g, { target: 'worker' });
+const far: Session = new tf.Session(g, {
+  target: 'grpc://localhost:2222',
+  credentials: { rootCertificates: new Uint8Array(9), certificate: 'text', privateKey: 'text' },
+  operationTimeoutMs: 5000,
+});
+const cleared: Promise<void> = tf.Session.reset('grpc://localhost:2222', ['box'], {
+  operationTimeoutMs: 5000,
+});
+const here: void = tf.Session.reset();
 const devices: Device[] = await away.listDevices();
 await away.close();
 

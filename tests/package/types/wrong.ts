@@ -23,6 +23,8 @@ new tf.Session();
 new tf.Session(g, { optimise: false });
 // @ts-expect-error: a target that there is not
 new tf.Session(g, { target: 'workers' });
+// @ts-expect-error: credentials that there are not
+new tf.Session(g, { target: 'grpc://localhost:2222', credentials: { root: 'text' } });
 // @ts-expect-error: an option that runs do not have
 await session.run(y, [], { target: [w.initializer] });
 // @ts-expect-error: a number cannot be fetched
