@@ -43,6 +43,17 @@ describe('steps that take long', () => {
         await assert.rejects(session.run(rounds, endless, { timeoutMs }), InvalidArgumentError);
     }));
 
+  it('end at the deadline of their session, unless they have their own', () =>
+    withLoop(async ({ g, n, rounds, endless }) => {
+      const session = new tf.Session(g, { operationTimeoutMs: 100 });
+      await assert.rejects(session.run(rounds, endless), DeadlineExceededError);
+      await assert.rejects(session.makeCallable(rounds, [n]).run(-1), DeadlineExceededError);
+      const begun = Date.now();
+      await assert.rejects(session.run(rounds, endless, { timeoutMs: 400 }), DeadlineExceededError);
+      assert.ok(Date.now() - begun > 300);
+      await session.close();
+    }));
+
   it('end when the session is closed', () =>
     withLoop(async ({ g, rounds, endless }) => {
       const session = new tf.Session(g);

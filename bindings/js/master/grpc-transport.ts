@@ -59,7 +59,7 @@ export class GrpcTransport implements Transport {
   readonly #advice: Readonly<Record<string, string>>;
   #closed = false;
 
-  /** `address` is 'host:port'. The package is loaded and the connection opened on the first call. */
+  /** `address` is 'host:port'. The package is loaded now; the first call connects. */
   constructor(
     private readonly address: string,
     private readonly options: GrpcOptions,
