@@ -167,13 +167,6 @@ static bool handle_shape(InferenceContext *c, Status *status) {
   return step_resource_set_handle(c, 0, status);
 }
 
-/* TensorFlow infers two elements, but the handle is a scalar. */
-static bool resource_handle_shape(InferenceContext *c, Status *status) {
-  if (!c->assumed) return shape_scalar_output(c, status);
-  *c->assumed = true;
-  return handle_shape(c, status);
-}
-
 /* Input 1, a time step or a number of gradients, is a scalar. */
 static bool scalar_shape(InferenceContext *c, Status *status) {
   ShapeHandle scalar;
@@ -182,30 +175,27 @@ static bool scalar_shape(InferenceContext *c, Status *status) {
 
 /* --- ops --- */
 
-#define MAKER(construct_it)                                                                                  \
-  .is_stateful = true, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState), .construct = construct_it, \
-  .destroy = destroy_maker, .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)},                             \
-  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",                           \
+#define MAKER(construct_it)                                                                                 \
+  .is_stateful = true, .shape = handle_shape, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState),    \
+  .construct = construct_it, .destroy = destroy_maker, .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)}, \
+  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",                          \
             "shared_name: string = ''", "reduction_type: {'MEAN', 'SUM'} = 'MEAN'"}
 
 const OpRegistration kOpConditionalAccumulator = {
     .name = "ConditionalAccumulator",
     .outputs = {"handle: Ref(string)"},
-    .shape = handle_shape,
     MAKER(construct_dense),
 };
 
 const OpRegistration kOpSparseConditionalAccumulator = {
     .name = "SparseConditionalAccumulator",
     .outputs = {"handle: Ref(string)"},
-    .shape = handle_shape,
     MAKER(construct_sparse),
 };
 
 const OpRegistration kOpResourceConditionalAccumulator = {
     .name = "ResourceConditionalAccumulator",
     .outputs = {"handle: resource"},
-    .shape = resource_handle_shape,
     MAKER(construct_dense),
 };
 

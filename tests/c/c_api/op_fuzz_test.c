@@ -386,10 +386,11 @@ static void check_inferred(Case *c, TF_Output output, const TF_Tensor *value) {
   unsigned char strict = 1;
   TF_OperationGetAttrBool(output.oper, "incompatible_shape_error", &strict, c->f.status);
   if (!strict && TF_NumDims(value) == 0) return;
-  /* A handle of a stack or an array is a scalar, and TensorFlow's inference says that it is a pair. */
+  /* These handles are scalars, and TensorFlow's inference says that they are pairs. */
   const char *op = TF_OperationOpType(output.oper);
   if (TF_TensorType(value) == TF_RESOURCE &&
-      (strncmp(op, "Stack", 5) == 0 || strncmp(op, "TensorArray", 11) == 0))
+      (strncmp(op, "Stack", 5) == 0 || strncmp(op, "TensorArray", 11) == 0 ||
+       strcmp(op, "ResourceConditionalAccumulator") == 0))
     return;
   int64_t dims[SHAPE_MAX_RANK];
   int rank = TF_GraphGetTensorNumDims(c->f.graph, output, c->f.status);
