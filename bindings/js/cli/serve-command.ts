@@ -1,6 +1,7 @@
 /** `tfcore-wasm serve`: a server for sessions of other processes, which TensorFlow's clients can use. */
 import { readFileSync } from 'node:fs';
 import { init } from '../init.js';
+import type { TF } from '../tf.js';
 import type { GrpcCredentials } from '../master/grpc.js';
 import { Arguments, Command, CommandError } from './command-line.js';
 
@@ -28,6 +29,15 @@ function credentialsOf(args: Arguments): GrpcCredentials | undefined {
   return certificate === undefined ? undefined : { certificate, privateKey: privateKey! };
 }
 
+/** Checkpoints and other files of graphs. */
+function useDirectory({ files }: TF, directory: string): void {
+  try {
+    files.useDirectory(directory);
+  } catch (error) {
+    throw new CommandError(`--directory cannot be used: ${(error as Error).message}`);
+  }
+}
+
 const given = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
@@ -41,6 +51,7 @@ export const serveCommand: Command = {
     task: { value: 'N', help: 'the number of the task in the names of the devices; 0 by default' },
     devices: { value: 'N', help: 'how many devices of type CPU it has; 1 by default' },
     threads: { value: 'N', help: 'how many threads a kernel uses' },
+    directory: { value: 'FOLDER', help: 'the root of the paths of files; / by default' },
     certificate: { value: 'FILE', help: 'a certificate in PEM format: connections use TLS' },
     key: { value: 'FILE', help: 'the private key of the certificate' },
   },
@@ -53,6 +64,7 @@ export const serveCommand: Command = {
   ],
   async run(args, write) {
     const tf = await init(given({ threads: number(args, 'threads') }));
+    useDirectory(tf, args.one('directory') ?? '/');
     const server = await tf.Server.start(
       given({
         port: number(args, 'port'),

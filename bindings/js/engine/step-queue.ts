@@ -77,13 +77,25 @@ export class StepQueue {
     this.#entries.push(entry);
     if (isNext) this.advance(entry, SLICE_MS);
     this.#wake?.();
-    if (!step.ended)
-      await new Promise<void>((ended) => {
-        entry.ended = ended;
-        if (!this.#takesTurns) void this.takeTurns();
-      });
+    if (!step.ended) await this.endOf(entry, signal);
     else if (timeInTurn() > SLICE_MS) await nextTurn();
     return answer();
+  }
+
+  /** Waits until a step has ended. */
+  private async endOf(entry: Entry, signal: AbortSignal | undefined): Promise<void> {
+    const aborted = () => queueMicrotask(() => this.endBlocked(entry)); // a kernel in JavaScript may abort
+    signal?.addEventListener('abort', aborted);
+    await new Promise<void>((ended) => {
+      entry.ended = ended;
+      if (!this.#takesTurns) void this.takeTurns();
+    });
+    signal?.removeEventListener('abort', aborted);
+  }
+
+  /** A blocked step that was aborted must not take what the next step adds to its queue. */
+  private endBlocked(entry: Entry): void {
+    if (entry.step.blocked) this.advance(entry, SLICE_MS);
   }
 
   /** Runs the steps that have begun to their ends; blocked ones stay. */

@@ -82,10 +82,20 @@ export function importInto(
   }
 }
 
+/** Imports nodes that may be colocated with nodes of the graph. */
+export function importBeside(
+  graph: GraphCore,
+  def: Uint8Array,
+  inputMap: Record<string, Input | Operation>,
+): ImportResults {
+  return importChecked(graph, def, { inputMap }, true);
+}
+
 function importChecked(
   graph: GraphCore,
   def: Uint8Array | ArrayBuffer | string,
   options: ImportOptions,
+  anyColocation = false,
 ): ImportResults {
   const { wasm } = graph;
   const { call } = wasm;
@@ -95,6 +105,7 @@ function importChecked(
       const importOptions = call.TF_NewImportGraphDefOptions();
       try {
         setOptions(graph, scope, importOptions, options);
+        if (anyColocation) call.TF_ImportGraphDefOptionsSetValidateColocationConstraints(importOptions, 0);
         const results = wasm.checked((status) =>
           call.TF_GraphImportGraphDefWithResults(graph.pointer, buffer, importOptions, status),
         );

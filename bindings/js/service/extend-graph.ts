@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from '../base/errors.js';
 import type { Graph } from '../graph/graph.js';
 import { splitOutputName } from '../graph/graph-core.js';
+import { importBeside } from '../graph/import-graph.js';
 import type { Input, Operation } from '../graph/operation.js';
 import { NodeDef, isControlInput, nodeOfInput } from '../messages/node-def.js';
 import { Field, MessageWriter, fieldsOf } from '../messages/protobuf.js';
@@ -31,7 +32,7 @@ export function extendGraph(graph: Graph, graphDef: Uint8Array): void {
   }
   const extended = sent.filter(({ name }) => graph.operation(name));
   if (extended.length === 0) {
-    graph.importGraphDef(graphDef, { inputMap: outsideInputs(graph, sent) });
+    importBeside(graph, graphDef, outsideInputs(graph, sent));
     return;
   }
   const added = sent.filter(({ name }) => !graph.operation(name));
@@ -96,7 +97,7 @@ function importNodes(graph: Graph, nodes: readonly SentNode[], others: readonly 
   const def = new MessageWriter();
   for (const { field } of nodes) def.raw(field);
   for (const field of others) def.raw(field);
-  graph.importGraphDef(def.finish(), { inputMap: outsideInputs(graph, nodes) });
+  importBeside(graph, def.finish(), outsideInputs(graph, nodes));
 }
 
 function extendOperation(graph: Graph, operation: Operation, nodeDef: Uint8Array): void {

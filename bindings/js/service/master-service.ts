@@ -2,7 +2,14 @@
  * MasterService: serves the calls of TensorFlow's MasterService with sessions of this thread's engine,
  * whatever carries them.
  */
-import { AbortedError, InvalidArgumentError, NotFoundError, TFError, codeNumber } from '../base/errors.js';
+import {
+  AbortedError,
+  InvalidArgumentError,
+  NotFoundError,
+  TFError,
+  codeNumber,
+  errorOf,
+} from '../base/errors.js';
 import { LocalRamFiles } from '../engine/ram-files.js';
 import type { Runtime } from '../engine/runtime.js';
 import type { TraceReceiver } from '../engine/session-step.js';
@@ -62,6 +69,14 @@ const valuesOf = (tensors: readonly (Tensor | undefined)[]): Values => {
   if (tensors.includes(undefined)) throw new InvalidArgumentError('a feed of the request has no tensor');
   return { tensors: tensors as readonly Tensor[], owned: tensors.map(() => true) };
 };
+
+/** What a master says where a session says something else. */
+const MASTER_WORDS = new Map([
+  [
+    "Must run 'setup' before performing partial runs!",
+    'Must run PartialRunSetup before performing partial runs',
+  ],
+]);
 
 /** The default ConfigProto. */
 const NO_CONFIG = new Uint8Array(0);
@@ -131,10 +146,9 @@ export class MasterService {
     });
   }
 
-  #served(handle: string): Served {
+  #served(handle: string, advice = ' Possibly, this master has restarted.'): Served {
     const served = this.#sessions.get(handle);
-    if (!served)
-      throw new AbortedError(`Session ${handle} is not found. Possibly, this master has restarted.`);
+    if (!served) throw new AbortedError(`Session ${handle} is not found.${advice}`);
     return served;
   }
 
@@ -174,7 +188,7 @@ export class MasterService {
     request: Request<typeof master.RunStep>,
     signal: AbortSignal,
   ): Promise<Response<typeof master.RunStep>> {
-    const { graph, session } = this.#served(request.sessionHandle);
+    const { graph, session } = this.#served(request.sessionHandle, '');
     let recording: Recording | undefined;
     try {
       const runOptions = request.options && master.RunOptions.decode(request.options);
@@ -183,9 +197,11 @@ export class MasterService {
       const plan = planOf(graph, feeds, request.fetch, request.target);
       const values = valuesOf(request.feed.map(({ tensor }) => tensor));
       const options = { signal, timeoutMs: timeoutOf(runOptions), trace: recording };
-      const results = request.partialRunHandle
-        ? await session.resumePartialRun(request.partialRunHandle).run(plan, values, options, same)
-        : await session.run(plan, values, options, same);
+      const results = await this.#fromTask(
+        request.partialRunHandle
+          ? session.resumePartialRun(request.partialRunHandle).run(plan, values, options, same)
+          : session.run(plan, values, options, same),
+      );
       const tensor = request.fetch.map((name, i) => ({ name, tensor: results[i] }));
       return { tensor, metadata: recording?.metadata };
     } catch (error) {
@@ -195,6 +211,21 @@ export class MasterService {
         statusErrorMessage: error.message,
         metadata: recording?.metadata,
       };
+    }
+  }
+
+  /** Errors in the words of TensorFlow's master, which says which of its tasks has failed. */
+  async #fromTask<T>(step: Promise<T>): Promise<T> {
+    try {
+      return await step;
+    } catch (error) {
+      if (!(this.devices && error instanceof TFError)) throw error;
+      const { message } = error;
+      const isOfKernel = message.includes('[[{{');
+      throw errorOf(
+        codeNumber(error.code),
+        isOfKernel ? `From ${this.devices.task}:\n${message}` : (MASTER_WORDS.get(message) ?? message),
+      );
     }
   }
 
@@ -219,7 +250,7 @@ export class MasterService {
   ): Promise<Response<typeof master.RunCallable>> {
     const { callable, timeoutMs, traced } = callableOf(this.#served(sessionHandle), handle);
     const trace = traced ? new Recording() : undefined;
-    const fetch = await callable.run(valuesOf(feed), { signal, timeoutMs, trace }, same);
+    const fetch = await this.#fromTask(callable.run(valuesOf(feed), { signal, timeoutMs, trace }, same));
     return { fetch, metadata: trace?.metadata };
   }
 

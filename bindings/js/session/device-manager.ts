@@ -9,7 +9,7 @@ export class DeviceManager {
   /** `task` is the beginning of the devices' names: '/job:worker/replica:0/task:1'. */
   constructor(
     private readonly runtime: Runtime,
-    task: string,
+    readonly task: string,
     count: number,
   ) {
     const { wasm } = runtime;

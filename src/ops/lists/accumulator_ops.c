@@ -175,28 +175,31 @@ static bool scalar_shape(InferenceContext *c, Status *status) {
 
 /* --- ops --- */
 
-#define MAKER(construct_it)                                                                                 \
-  .is_stateful = true, .shape = handle_shape, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState),    \
-  .construct = construct_it, .destroy = destroy_maker, .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)}, \
-  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",                          \
+#define MAKER                                                                                            \
+  .is_stateful = true, .shape = handle_shape, .gradient = NO_GRADIENT, .state_size = sizeof(MakerState), \
+  .destroy = destroy_maker, .kernels = {{DT_HALF, maker}, FLOAT_KERNELS(maker)},                         \
+  .attrs = {"dtype: {" NUMBER_TYPES "}", "shape: shape", "container: string = ''",                       \
             "shared_name: string = ''", "reduction_type: {'MEAN', 'SUM'} = 'MEAN'"}
 
 const OpRegistration kOpConditionalAccumulator = {
     .name = "ConditionalAccumulator",
     .outputs = {"handle: Ref(string)"},
-    MAKER(construct_dense),
+    .construct = construct_dense,
+    MAKER,
 };
 
 const OpRegistration kOpSparseConditionalAccumulator = {
     .name = "SparseConditionalAccumulator",
     .outputs = {"handle: Ref(string)"},
-    MAKER(construct_sparse),
+    .construct = construct_sparse,
+    MAKER,
 };
 
 const OpRegistration kOpResourceConditionalAccumulator = {
     .name = "ResourceConditionalAccumulator",
     .outputs = {"handle: resource"},
-    MAKER(construct_dense),
+    .construct = construct_dense,
+    MAKER,
 };
 
 const OpRegistration kOpAccumulatorApplyGradient = {

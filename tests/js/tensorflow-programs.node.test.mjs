@@ -1,0 +1,68 @@
+// Programs of TensorFlow in Python, tests/oracle/programs/, print the same on TensorFlow's server and on ours.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { PYTHON, needTensorFlow, startCluster } from './tensorflow-servers.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const PROGRAMS = path.join(ROOT, 'tests/oracle/programs');
+const HELPERS = ['report', 'run'];
+/** A program that waits for ever is ended. */
+const MOST_MS = 100_000;
+
+const programs = readdirSync(PROGRAMS)
+  .filter((file) => file.endsWith('.py'))
+  .map((file) => path.basename(file, '.py'))
+  .filter((name) => !HELPERS.includes(name));
+
+/** The command `tfcore-wasm serve`: its target, and `kill`. */
+async function startOurs() {
+  const child = spawn(process.execPath, [path.join(ROOT, 'npm/dist/cli.js'), 'serve'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface({ input: child.stdout }), 'line');
+  const [, target] = /^serving (grpc:\S+) /.exec(line);
+  return { target, kill: () => child.kill() };
+}
+
+/** What the programs print, by name, without what differs from run to run: handles of sessions, and the folder. */
+async function outputs(target) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tfcore-programs-'));
+  const child = spawn(PYTHON, [path.join(PROGRAMS, 'run.py'), target, folder, ...programs], {
+    timeout: MOST_MS,
+    killSignal: 'SIGKILL',
+  });
+  let [printed, words] = ['', ''];
+  child.stdout.on('data', (text) => (printed += text));
+  child.stderr.on('data', (text) => (words = `${words}${text}`.slice(-8000)));
+  await once(child, 'close');
+  rmSync(folder, { recursive: true });
+  const text = printed.replaceAll(folder, 'FOLDER').replaceAll(/Session [0-9a-f]{16}/g, 'Session HANDLE');
+  const parts = text.split(/^=== /m).slice(1);
+  return { words, lines: new Map(parts.map((part) => [part.split('\n')[0], part.trimEnd().split('\n')])) };
+}
+
+describe('programs of TensorFlow in Python', function () {
+  this.timeout(120_000);
+  const servers = [];
+  let theirs, ours;
+  before(async function () {
+    needTensorFlow(this);
+    const [tensorflow, tfcore] = await Promise.all([startCluster({ localhost: 1 }), startOurs()]);
+    servers.push(tensorflow, tfcore);
+    [theirs, ours] = await Promise.all(servers.map(({ target }) => outputs(target)));
+  });
+  after(() => Promise.all(servers.map((server) => server.kill())));
+
+  for (const name of programs)
+    it(`${name} prints the same on both servers`, () => {
+      const expected = theirs.lines.get(name);
+      assert.ok(expected && !expected.includes('did not end'), theirs.words);
+      assert.deepEqual(ours.lines.get(name), expected);
+    });
+});
