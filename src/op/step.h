@@ -37,7 +37,8 @@ typedef struct Step {
   StepTrace *trace;            /* records the step; NULL: nothing is recorded */
   bool blocked;                /* a paused step waits for another step or thread, and not for its slice */
   bool ended;                  /* cancelled or late: the error is the step's, and no node is added to it */
-  const char *device; /* the name of the device that runs this part of the step; NULL: the default one */
+  const char *device; /* the name of the device that runs this part of the step; NULL outside of sessions: the
+                         default one */
   const Rendezvous *rendezvous; /* for _Send and _Recv, in functions too; NULL: they fail */
   const char
       *awaited_by; /* the name of the node at which a paused step waits for a value; NULL: it does not */

@@ -46,8 +46,9 @@ void program_free(Program *program);
  * nothing. */
 int64_t program_num_steps(const Program *program);
 
-/* The graph that it was compiled from, in `arena`. A node without an assigned device has the default one. */
-MUST_CHECK bool program_to_def(const Program *program, Arena *arena, GraphDef **def, Status *status);
+/* The graph that it was compiled from, in `arena`. A node without an assigned device has `device`. */
+MUST_CHECK bool program_to_def(const Program *program, const char *device, Arena *arena, GraphDef **def,
+                               Status *status);
 
 typedef struct ProgramRun ProgramRun;
 

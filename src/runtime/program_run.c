@@ -15,7 +15,8 @@ void program_free(Program *program) {
 
 int64_t program_num_steps(const Program *program) { return program->num_steps; }
 
-bool program_to_def(const Program *program, Arena *arena, GraphDef **def, Status *status) {
+bool program_to_def(const Program *program, const char *device, Arena *arena, GraphDef **def,
+                    Status *status) {
   const Graph *graph = program->body->graph;
   TRY(graph_to_def(graph, arena, def, status));
   for (size_t i = 0; i < (*def)->n_node; i++) {
@@ -23,7 +24,7 @@ bool program_to_def(const Program *program, Arena *arena, GraphDef **def, Status
     if (!node) return status_oom(status, "a GraphDef");
     *node = *(*def)->node[i];
     const Node *source = graph_find_node(graph, node->name);
-    if (!node_assigned_device(source)[0]) node->device = (char *)DEFAULT_DEVICE_NAME;
+    if (!node_assigned_device(source)[0]) node->device = (char *)device;
     (*def)->node[i] = node;
   }
   return true;

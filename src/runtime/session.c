@@ -325,7 +325,8 @@ bool session_step_graphs(const SessionStep *step, Arena *arena, GraphDef ***grap
   *graphs = arena_calloc(arena, *count, sizeof **graphs);
   if (!*graphs) return status_oom(status, "a GraphDef");
   for (int i = 0; i < *count; i++)
-    TRY(program_to_def(step_program_part(step->program, i), arena, &(*graphs)[i], status));
+    TRY(program_to_def(step_program_part(step->program, i), step_program_device(step->program), arena,
+                       &(*graphs)[i], status));
   return true;
 }
 

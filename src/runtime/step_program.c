@@ -17,6 +17,7 @@ struct StepProgram {
   Arena *arena; /* holds the program itself */
   int64_t references;
   const Parallel *parallel;
+  const char *device;    /* of nodes that are not assigned to one */
   Partitions partitions; /* empty where one device runs the whole step */
   FunctionBody *whole;   /* what the parts share values with; NULL where one device runs the step */
   Part *parts;
@@ -52,6 +53,8 @@ int step_program_num_parts(const StepProgram *program) { return program->num_par
 const Program *step_program_part(const StepProgram *program, int index) {
   return program->parts[index].program;
 }
+
+const char *step_program_device(const StepProgram *program) { return program->device; }
 
 StepProgram *step_program_ref(StepProgram *program) {
   program->references++;
@@ -99,6 +102,7 @@ static bool compile_parts(StepProgram *made, SessionDevices *devices, Status *st
 
 static bool compile(StepProgram *made, FunctionBody *body, SessionDevices *devices, Status *status) {
   const DeviceSet *set = session_devices_names(devices);
+  made->device = set ? set->devices[0].name : DEFAULT_DEVICE_NAME;
   if (set && set->count > 1) {
     made->whole = body;
     return partition_body(body, set, &made->partitions, status) && compile_parts(made, devices, status);
@@ -312,6 +316,7 @@ static RunState advance_in_rounds(StepRun *run, Step *step, Tensor *results, Sta
 
 static RunState advance_alone(StepRun *run, Step *step, Tensor *results, Status *status) {
   PartRun *part = &run->parts[0];
+  step->device = run->program->device;
   RunState state = program_advance(part->run, step, results, status);
   part->step = *step;
   if (state == RUN_WAITING && step->awaited_by) return refuse_waiting(run, status);

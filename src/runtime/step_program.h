@@ -27,6 +27,8 @@ void step_program_unref(StepProgram *program); /* NULL is fine */
 /* How many devices take part, and what one of them runs. */
 int step_program_num_parts(const StepProgram *program);
 const Program *step_program_part(const StepProgram *program, int index);
+/* The device of nodes that are not assigned to one. */
+const char *step_program_device(const StepProgram *program);
 
 typedef struct StepRun StepRun;
 

@@ -22,7 +22,7 @@ const programs = readdirSync(PROGRAMS)
 
 /** The command `tfcore-wasm serve`: its target, and `kill`. */
 async function startOurs() {
-  const child = spawn(process.execPath, [path.join(ROOT, 'npm/dist/cli.js'), 'serve'], {
+  const child = spawn(process.execPath, [path.join(ROOT, 'npm/dist/cli.js'), 'serve', '--job', 'worker'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = await once(createInterface({ input: child.stdout }), 'line');
@@ -53,7 +53,7 @@ describe('programs of TensorFlow in Python', function () {
   let theirs, ours;
   before(async function () {
     needTensorFlow(this);
-    const [tensorflow, tfcore] = await Promise.all([startCluster({ localhost: 1 }), startOurs()]);
+    const [tensorflow, tfcore] = await Promise.all([startCluster({ worker: 1 }), startOurs()]);
     servers.push(tensorflow, tfcore);
     [theirs, ours] = await Promise.all(servers.map(({ target }) => outputs(target)));
   });
