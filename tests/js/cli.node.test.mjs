@@ -1,9 +1,11 @@
 // The command line, as a user calls it: every test starts a process.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { engine } from './engine.mjs';
 
@@ -412,6 +414,35 @@ describe('command line', function () {
         '--fetch',
         'f',
       );
+    });
+  });
+
+  describe('serve', () => {
+    it('serves until it is told to end', async () => {
+      const server = spawn(process.execPath, [program, 'serve', '--job', 'worker', '--task', '2']);
+      const [line] = await once(createInterface({ input: server.stdout }), 'line');
+      const [, target, build] =
+        /^serving (grpc:\/\/127\.0\.0\.1:\d+) as \/job:worker\/replica:0\/task:2 \(build (.+)\)$/.exec(line);
+      assert.match(build, /^(simd|relaxed)/);
+      const tf = await engine();
+      const g = new tf.Graph();
+      const session = new tf.Session(g, { target });
+      assert.equal((await session.run(g.square(3))).item(), 9);
+      await session.close();
+      g.dispose();
+      server.kill('SIGTERM');
+      assert.deepEqual(await once(server, 'exit'), [0, null]);
+    });
+
+    it('says what it is for, that nobody is asked for a password, and what is wrong', () => {
+      const help = good('serve', '--help');
+      assert.match(help, /--port N/);
+      assert.match(help, /no authentication/);
+      bad(/--port must be a whole number, not 'x'/, 2, 'serve', '--port', 'x');
+      bad(/--certificate and --key belong together/, 2, 'serve', '--key', program);
+      bad(/--key cannot be read: ENOENT/, 1, 'serve', '--key', 'nowhere.pem');
+      bad(/--directory cannot be used/, 1, 'serve', '--directory', 'nowhere');
+      bad(/port must be from 0 to 65535/, 1, 'serve', '--port', '65536');
     });
   });
 

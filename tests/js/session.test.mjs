@@ -219,6 +219,11 @@ describe('Session', () => {
           code: 'UNIMPLEMENTED',
           message: /a page cannot speak gRPC.* Open the session in Node, or use target 'worker'/,
         });
+      if (isPage)
+        await assert.rejects(tf.Server.start(), {
+          code: 'UNIMPLEMENTED',
+          message: /a page cannot serve gRPC.* start the server in Node/,
+        });
     }));
 
   describe('without the optimizer', () => {

@@ -7,6 +7,7 @@ interface NodeModules {
   'node:fs/promises': typeof import('node:fs/promises');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
+  'node:tls': typeof import('node:tls');
   'node:url': typeof import('node:url');
   'node:worker_threads': typeof import('node:worker_threads');
   'node:zlib': typeof import('node:zlib');

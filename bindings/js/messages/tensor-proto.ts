@@ -99,6 +99,16 @@ function readValues(field: Field): Iterable<number | bigint> {
   }
 }
 
+/** The shape of a value. */
+function wholeShape(bytes: Uint8Array): number[] {
+  const shape = decodeShape(bytes);
+  if (!shape || shape.includes(null))
+    throw new InvalidArgumentError(
+      'malformed protobuf: the shape of a tensor has a size below 0, or no rank',
+    );
+  return shape as number[];
+}
+
 /** The arrays of the result are copies, except that out-of-line contents are used as they are. */
 export function decodeTensor(bytes: Uint8Array, outOfLine: readonly ArrayBuffer[] = []): Tensor {
   let dtype: DType = 'float32';
@@ -109,7 +119,7 @@ export function decodeTensor(bytes: Uint8Array, outOfLine: readonly ArrayBuffer[
   const strings: (string | Uint8Array)[] = [];
   for (const field of fieldsOf(bytes)) {
     if (field.number === TENSOR.dtype) dtype = dtypeFromNumber(intOf(field));
-    else if (field.number === TENSOR.shape) shape = (decodeShape(field.bytes) ?? []).map((size) => size ?? 0);
+    else if (field.number === TENSOR.shape) shape = wholeShape(field.bytes);
     else if (field.number === TENSOR.content) content = field.bytes;
     else if (field.number === TENSOR.outOfLine) buffer = outOfLine[intOf(field)];
     else if (field.number === TENSOR.string) strings.push(textOrBytes(field.bytes.slice()));

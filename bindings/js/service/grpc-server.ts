@@ -6,6 +6,7 @@ import {
   UnavailableError,
   codeNumber,
 } from '../base/errors.js';
+import { nodeModule } from '../base/host.js';
 import {
   CONNECTION,
   GrpcCredentials,
@@ -53,16 +54,20 @@ interface ServingModule extends GrpcModule {
   };
 }
 
-/** Messages of a status travel in headers, which hold 8 KB. */
-const MOST_MESSAGE_BYTES = 3072;
+/** Messages of a status travel in headers, which hold 8 KB and escape characters: each byte becomes three. */
+const MOST_CHARACTERS = 3072;
+const MOST_HEADER_BYTES = 7168;
 const TRUNCATED = ' ... [truncated]';
 
-const isAscii = (text: string): boolean => /^[\t\n\r\x20-\x7e]*$/.test(text);
+/** The beginning of a text, without half a surrogate pair at its end, which no header can hold. */
+const beginOf = (text: string, length: number): string =>
+  text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
-/** Headers escape other characters, each byte with three. */
 function fittingMessage(message: string): string {
-  const most = isAscii(message) ? MOST_MESSAGE_BYTES : MOST_MESSAGE_BYTES / 4;
-  return message.length > most ? message.slice(0, most) + TRUNCATED : message;
+  const begin = beginOf(message, MOST_CHARACTERS);
+  const fits = encodeURI(begin).length <= MOST_HEADER_BYTES;
+  if (fits && begin === message) return message;
+  return (fits ? begin : beginOf(message, MOST_CHARACTERS / 4)) + TRUNCATED;
 }
 
 const statusOf = (error: TFError): GrpcStatus => ({
@@ -80,15 +85,13 @@ function serverCredentials(grpc: ServingModule, credentials: GrpcCredentials | u
   const { rootCertificates, certificate, privateKey } = credentials;
   if (certificate === undefined || privateKey === undefined)
     throw new InvalidArgumentError('the credentials of a server need a certificate and its privateKey');
+  const [ca, cert, key] = [pem(rootCertificates), pem(certificate)!, pem(privateKey)!];
   try {
-    return grpc.ServerCredentials.createSsl(
-      pem(rootCertificates),
-      [{ cert_chain: pem(certificate)!, private_key: pem(privateKey)! }],
-      rootCertificates !== undefined,
-    );
+    nodeModule('node:tls').createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) }); // as gRPC does later
   } catch (error) {
     throw new InvalidArgumentError(`the credentials are not valid: ${(error as Error).message}`);
   }
+  return grpc.ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], ca !== null);
 }
 
 export class GrpcServer {
