@@ -204,7 +204,9 @@ describe('tf.Server', function () {
       });
       await once(proxy.listen(0, '127.0.0.1'), 'listening');
       ended.push(() => proxy.close());
-      const outcome = statusOf(client.step(rawClient({ target: `grpc://127.0.0.1:${proxy.address().port}` })));
+      const outcome = statusOf(
+        client.step(rawClient({ target: `grpc://127.0.0.1:${proxy.address().port}` })),
+      );
       await pause(100);
       for (const socket of sockets) socket.destroy();
       assert.equal((await outcome).code, 'UNAVAILABLE');
@@ -219,9 +221,7 @@ describe('tf.Server', function () {
       const g = graph();
       const forever = endless(g);
       const queue = g.op('FIFOQueueV2', [], { attrs: { component_types: ['float32'] } }).output(0);
-      const blocked = g
-        .op('QueueDequeueV2', [queue], { attrs: { component_types: ['float32'] } })
-        .output(0);
+      const blocked = g.op('QueueDequeueV2', [queue], { attrs: { component_types: ['float32'] } }).output(0);
       const y = square(g);
       const stop = new AbortController();
       const { signal } = stop;
@@ -282,7 +282,9 @@ describe('tf.Server', function () {
       const { call } = rawClient(await started());
       const sessionHandle = '0123456789abcdef';
       for (const method of ['ExtendSession', 'RunStep', 'CloseSession', 'ListDevices']) {
-        const { code, details } = await statusOf(call(method, master[method].request.encode({ sessionHandle })));
+        const { code, details } = await statusOf(
+          call(method, master[method].request.encode({ sessionHandle })),
+        );
         assert.equal(code, 'ABORTED', method);
         assert.match(details, /^Session 0123456789abcdef is not found\./);
       }
@@ -299,7 +301,13 @@ describe('tf.Server', function () {
       const lie = (size, content) => {
         const shape = part(2, part(2, [0x08, ...size]));
         const tensor = part(2, [0x08, 1, ...shape, ...part(4, content)]);
-        const feed = part(2, [...part(1, [...'x:0'].map((c) => c.charCodeAt(0))), ...tensor]);
+        const feed = part(2, [
+          ...part(
+            1,
+            [...'x:0'].map((c) => c.charCodeAt(0)),
+          ),
+          ...tensor,
+        ]);
         const begin = master.RunStep.request.encode({ sessionHandle, fetch: ['y:0'] });
         return call('RunStep', [...begin, ...feed]);
       };
