@@ -27,45 +27,87 @@ static uint64_t draw_incarnation(void) {
   return drawn;
 }
 
-static bool make_cpu(Arena *arena, const char *task, int id, Device *device, Status *status) {
-  device->name = arena_printf(arena, "%s/device:%s:%d", task, KERNEL_DEVICE_TYPE, id);
+static bool make_device(Arena *arena, const char *name, uint64_t incarnation, Device *device,
+                        Status *status) {
+  device->name = arena_strdup(arena, name);
   if (!device->name) return status_oom(status, "a device");
   device->type = KERNEL_DEVICE_TYPE;
   device->memory_limit = CPU_MEMORY_LIMIT;
-  device->incarnation = draw_incarnation();
+  device->incarnation = incarnation;
   device->physical_description = "";
-  return (device_name_parse(str_of(device->name), &device->parsed) &&
-          device_name_is_complete(&device->parsed)) ||
-         status_invalid(status, "Malformed task name: %s", task);
+  return device_name_parse(str_of(device->name), &device->parsed) && device_name_is_complete(&device->parsed);
 }
 
 static bool make_cpus(CountedSet *set, const char *task, int count, Status *status) {
-  set->set.devices = arena_calloc(set->arena, count, sizeof(Device));
-  if (!set->set.devices) return status_oom(status, "devices");
-  for (; set->set.count < count; set->set.count++)
-    TRY(make_cpu(set->arena, task, set->set.count, &set->set.devices[set->set.count], status));
+  for (; set->set.count < count; set->set.count++) {
+    const char *name = arena_printf(set->arena, "%s/device:%s:%d", task, KERNEL_DEVICE_TYPE, set->set.count);
+    if (!name) return status_oom(status, "a device");
+    if (!make_device(set->arena, name, draw_incarnation(), &set->set.devices[set->set.count], status))
+      return status->code != CODE_OK ? false : status_invalid(status, "Malformed task name: %s", task);
+  }
+  return true;
+}
+
+/* An empty set with room for devices. */
+static bool new_set(int capacity, CountedSet **set, Status *status) {
+  Arena *arena = arena_new();
+  *set = arena ? arena_calloc(arena, 1, sizeof **set) : NULL;
+  if (*set) (*set)->set.devices = arena_calloc(arena, capacity, sizeof(Device));
+  if (!*set || !(*set)->set.devices) {
+    arena_free(arena);
+    return status_oom(status, "devices");
+  }
+  (*set)->arena = arena;
+  atomic_init(&(*set)->references, 1);
   return true;
 }
 
 bool device_set_new(const char *task, int num_cpus, DeviceSet **set, Status *status) {
+  CountedSet *made;
   if (num_cpus < 1 || num_cpus > MAX_DEVICES) {
     return status_invalid(status, "A session has 1 to %d devices of type %s, not %d", MAX_DEVICES,
                           KERNEL_DEVICE_TYPE, num_cpus);
   }
-  Arena *arena = arena_new();
-  CountedSet *counted = arena ? arena_calloc(arena, 1, sizeof *counted) : NULL;
-  bool ok = counted || status_oom(status, "devices");
-  if (ok) {
-    counted->arena = arena;
-    atomic_init(&counted->references, 1);
-    ok = make_cpus(counted, task, num_cpus, status);
+  TRY(new_set(num_cpus, &made, status));
+  if (!make_cpus(made, task, num_cpus, status)) {
+    arena_free(made->arena);
+    return false;
   }
-  if (ok) {
-    *set = &counted->set;
-  } else {
-    arena_free(arena);
+  *set = &made->set;
+  return true;
+}
+
+static bool join(CountedSet *made, const char *const *names, const uint64_t *incarnations, int count,
+                 Status *status) {
+  for (int i = 0; i < count; i++) {
+    Device *device = &made->set.devices[made->set.count];
+    if (!make_device(made->arena, names[i], incarnations[i], device, status))
+      return status->code != CODE_OK ? false : status_invalid(status, "Malformed device name: %s", names[i]);
+    if (device_set_match(&made->set, &device->parsed))
+      return status_invalid(status, "Two devices of the cluster are called %s", names[i]);
+    made->set.count++;
   }
-  return ok;
+  return true;
+}
+
+bool device_set_join(const DeviceSet *local, const char *const *names, const uint64_t *incarnations,
+                     int count, DeviceSet **set, Status *status) {
+  CountedSet *made;
+  if (count < 0 || count > MAX_DEVICES)
+    return status_invalid(status, "A cluster has at most %d devices, not %d", MAX_DEVICES, count);
+  TRY(new_set(local->count + count, &made, status));
+  bool ok = true;
+  for (int i = 0; ok && i < local->count; i++) {
+    const Device *device = &local->devices[i];
+    ok = make_device(made->arena, device->name, device->incarnation, &made->set.devices[i], status);
+    if (ok) made->set.count++;
+  }
+  if (!ok || !join(made, names, incarnations, count, status)) {
+    arena_free(made->arena);
+    return false;
+  }
+  *set = &made->set;
+  return true;
 }
 
 DeviceSet *device_set_ref(DeviceSet *set) {

@@ -37,6 +37,10 @@ typedef struct DeviceSet {
 /* CPUs 0 to num_cpus - 1 of a task ("/job:worker/replica:0/task:1"), with one reference. INVALID_ARGUMENT
  * unless 1 <= num_cpus <= MAX_DEVICES and the task has a job, a replica and a number. */
 MUST_CHECK bool device_set_new(const char *task, int num_cpus, DeviceSet **set, Status *status);
+/* The devices of a set, in front of `count` CPUs of other tasks with these full names and incarnations. The
+ * texts are copied. INVALID_ARGUMENT for a malformed name or one that there is already. */
+MUST_CHECK bool device_set_join(const DeviceSet *local, const char *const *names,
+                                const uint64_t *incarnations, int count, DeviceSet **set, Status *status);
 DeviceSet *device_set_ref(DeviceSet *set); /* gives the set back */
 void device_set_unref(DeviceSet *set);     /* NULL is fine */
 

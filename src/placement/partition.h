@@ -1,12 +1,13 @@
-/* Partitioning: the graph of a step, whose nodes are assigned to devices, becomes a graph for each device.
+/* Partitioning: the graph of a step, whose nodes are assigned to devices, becomes a graph for each device; or
+ * several for each, if other tasks send values to it (stages.c).
  *
  *   Partitions parts;
  *   TRY(partition_body(body, devices, &parts, status));
- *   parts.parts[i].body       what device parts.parts[i].device runs
+ *   parts.parts[i].body       what device parts.parts[i].device runs, or a part of that
  *   partitions_free(&parts);
  *
  * An edge from one device to another becomes a _Send and a _Recv with the same attrs, from which both make
- * the key of the value (op/rendezvous.h). All nodes of a device that read one value share a _Recv. A control
+ * the key of the value (op/rendezvous.h). All nodes of a part that read one value share a _Recv. A control
  * edge is the edge of a constant without elements, whose _Recv feeds an Identity that the nodes wait for. In
  * a loop, a device that receives values has a loop of its own, which goes on as long as the loop's condition,
  * sent to it, says: every _Recv waits for the Merge of that loop, and so runs once in each round.
@@ -23,13 +24,13 @@
 
 typedef struct Partition {
   const Device *device;
-  FunctionBody *body;    /* its control results are those of the whole on this device, and all of its _Send */
+  FunctionBody *body;    /* its control results are those of the whole in this part, and all of its _Send */
   const int *arg_places; /* per argument of the part: which of the whole it is */
   const int *ret_places; /* and so per result */
 } Partition;
 
 typedef struct Partitions {
-  Partition *parts; /* in the order of the devices; those that run nothing have none */
+  Partition *parts; /* in the order of the devices; those that run nothing have no part */
   int count;
   Arena *arena; /* of the arrays */
 } Partitions;

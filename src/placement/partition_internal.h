@@ -5,23 +5,23 @@
 #include "graph/loop_tree.h"
 #include "placement/partition.h"
 
-/* The loop that a device runs to follow a loop of the graph. */
+/* The loop that a part runs to follow a loop of the graph. */
 typedef struct ControlLoop {
   struct ControlLoop *next;
   int32_t loop; /* of Split.loops */
-  int device;
+  int part;
   Node *merge;
-  Node *pivot; /* the Switch: its second input is the condition, which may be on another device */
+  Node *pivot; /* the Switch: its second input is the condition, which may be in another part */
 } ControlLoop;
 
-/* A value that is sent to a device. */
+/* A value that is sent to a part. */
 typedef struct Channel {
   struct Channel *next; /* from the same node */
   int output;           /* CONTROL_SLOT: of a control edge */
-  int device;
+  int part;
   Node *send, *recv;
   Node *reader; /* of a reference's value: the only node that reads it; NULL: there are several */
-  Node *end;    /* the node on that device whose output is the value, or whose end is the signal */
+  Node *end;    /* the node in that part whose output is the value, or whose end is the signal */
 } Channel;
 
 typedef struct Split {
@@ -29,8 +29,13 @@ typedef struct Split {
   const DeviceSet *devices;
   Arena *arena;
   Status *status;
-  int32_t *device_of_name;     /* per index of a device's name in the graph: index into devices, or -1 */
-  LoopTree loops;              /* before nodes were added */
+  int32_t *part_of; /* per node id; grows with the graph */
+  int64_t part_capacity;
+  const int32_t *device_of_part;
+  int num_parts;  /* that of the devices, or more: stages.c */
+  LoopTree loops; /* before nodes were added */
+  Node **order;   /* the nodes of then, inputs first but for what closes loops */
+  int64_t num_ordered;
   Node **conditions, **enters; /* per loop: its LoopCond and one of its Enters; NULL: none */
   ControlLoop *control_loops;
   Channel **channels; /* per node id of the graph as it was */
@@ -39,10 +44,16 @@ typedef struct Split {
   int64_t num_old; /* ids of the graph as it was */
 } Split;
 
-/* The index of the node's device. */
-int split_device(const Split *s, const Node *node);
-/* Puts a new node on a device, and gives it a key: `place` -1 for before the node `beside`, 1 for behind. */
-MUST_CHECK bool split_place(Split *s, Node *node, int device, const Node *beside, int place);
+/* The part that the node is in. */
+int split_part(const Split *s, const Node *node);
+/* The device of a part. */
+const Device *split_device(const Split *s, int part);
+/* Between the keys of two nodes that there were is room for what comes before and behind them. */
+enum { KEYS_PER_NODE = 4 };
+/* Puts a new node into a part, and gives it a key: `place` -1 for before the node `beside`, 1 for behind. */
+MUST_CHECK bool split_place(Split *s, Node *node, int part, const Node *beside, int place);
+/* The node that reads a value of it first; NULL when none does. */
+const Node *split_first_reader(const Node *node);
 /* The node comes before one more consumer. */
 void split_hurry(Split *s, const Node *node, const Node *consumer);
 /* A name that no node has: that of `node` between the two texts, and a number. NULL when out of memory. */
@@ -50,7 +61,9 @@ const char *split_name(const Split *s, const char *before, const Node *node, con
 
 /* Control loops where values arrive in loops. (control_loops.c) */
 MUST_CHECK bool split_add_control_loops(Split *s, Edge *const *edges, int64_t count);
-ControlLoop *split_control_loop(const Split *s, int32_t loop, int device);
+ControlLoop *split_control_loop(const Split *s, int32_t loop, int part);
+/* Divides the parts of devices into stages. (stages.c) */
+MUST_CHECK bool split_into_stages(Split *s);
 
 /* Leads edges over _Send and _Recv. (send_recv_edges.c) */
 MUST_CHECK bool split_edges(Split *s, Edge *const *edges, int64_t count);

@@ -1,4 +1,4 @@
-/* Edges from one device to another, led over _Send and _Recv. */
+/* Edges from one part to another, led over _Send and _Recv. */
 #include <string.h>
 
 #include "graph/node_builder.h"
@@ -9,12 +9,12 @@
 
 static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int from, int to) {
   static const char *const kNames[] = {"tensor_name", "send_device", "recv_device"};
-  const Device *devices = s->devices->devices;
-  const char *texts[] = {name, devices[from].name, devices[to].name};
+  const Device *source = split_device(s, from);
+  const char *texts[] = {name, source->name, split_device(s, to)->name};
   Arena *arena = node_builder_arena(b);
   for (int i = 0; i < 3; i++)
     node_builder_attr(b, kNames[i], attr_value_string(arena, texts[i], strlen(texts[i])));
-  node_builder_attr(b, "send_device_incarnation", attr_value_int(arena, (int64_t)devices[from].incarnation));
+  node_builder_attr(b, "send_device_incarnation", attr_value_int(arena, (int64_t)source->incarnation));
   node_builder_attr(b, "client_terminated", attr_value_bool(arena, false));
 }
 
@@ -22,7 +22,7 @@ static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int 
 static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop, Channel *channel) {
   NodeBuilder b;
   Node *send, *recv;
-  int from = split_device(s, edge->src), to = split_device(s, edge->dst);
+  int from = split_part(s, edge->src), to = split_part(s, edge->dst);
   DataType type = (DataType)dtype_base((int)node_output_type(value));
   const char *name = arena_printf(graph_arena(s->graph), "edge_%d_%s", edge->id, edge->src->name);
   if (!name) return status_oom(s->status, "the partitions of a graph");
@@ -54,7 +54,7 @@ static bool add_signal(Split *s, const Edge *edge, NodeOutput *value) {
   tensor_clear(&nothing);
   *value = (NodeOutput){NULL, 0};
   return node_builder_finish_bare(&b, &value->node, s->status) &&
-         split_place(s, value->node, split_device(s, edge->src), edge->src, 1);
+         split_place(s, value->node, split_part(s, edge->src), edge->src, 1);
 }
 
 static bool add_arrival(Split *s, const Edge *edge, Node *recv, Node **arrival) {
@@ -63,7 +63,7 @@ static bool add_arrival(Split *s, const Edge *edge, Node *recv, Node **arrival) 
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_input(&b, (NodeOutput){recv, 0});
   return node_builder_finish_bare(&b, arrival, s->status) &&
-         split_place(s, *arrival, split_device(s, edge->dst), edge->dst, -1);
+         split_place(s, *arrival, split_part(s, edge->dst), edge->dst, -1);
 }
 
 /* --- channels --- */
@@ -77,10 +77,10 @@ static bool add_channel(Split *s, const Edge *edge, int32_t loop, Channel *chann
 }
 
 static bool find_channel(Split *s, const Edge *edge, int32_t loop, Channel **channel) {
-  int device = split_device(s, edge->dst);
+  int part = split_part(s, edge->dst);
   Channel **first = &s->channels[edge->src->id];
   for (Channel *at = *first; at; at = at->next) {
-    if (at->output != edge->src_output || at->device != device) continue;
+    if (at->output != edge->src_output || at->part != part) continue;
     if (at->reader != edge->dst) at->reader = NULL;
     split_hurry(s, at->recv, edge->dst);
     split_hurry(s, at->end, edge->dst);
@@ -89,7 +89,7 @@ static bool find_channel(Split *s, const Edge *edge, int32_t loop, Channel **cha
   }
   Channel *added = arena_calloc(s->arena, 1, sizeof *added);
   if (!added) return status_oom(s->status, "the partitions of a graph");
-  *added = (Channel){.next = *first, .output = edge->src_output, .device = device, .reader = edge->dst};
+  *added = (Channel){.next = *first, .output = edge->src_output, .part = part, .reader = edge->dst};
   TRY(add_channel(s, edge, loop, added));
   *channel = *first = added;
   return true;
@@ -108,7 +108,7 @@ static bool lead(Split *s, Edge *edge, int32_t loop) {
 
 /* --- references --- */
 
-/* A search for the nodes of the sender's device that a reader waits for. */
+/* A search for the nodes of the sender's part that a reader waits for. */
 typedef struct Search {
   Split *s;
   const Channel *channel;
@@ -127,7 +127,7 @@ static void visit(Search *search, Node *node) {
 static bool begins_iteration(const Node *node) { return node_is_enter(node) || node_is_next_iteration(node); }
 
 /* The value of a reference is read when its reader may read it: the _Send waits for what the reader waits
- * for on that device, and the _Recv for all that the reader waits for. */
+ * for in that part, and the _Recv for all that the reader waits for. */
 static bool wait_with_reader(Search *search) {
   Split *s = search->s;
   const Node *reader = search->channel->reader;
@@ -141,7 +141,7 @@ static bool wait_with_reader(Search *search) {
   }
   for (int64_t i = 0; i < search->num_queued; i++) {
     Node *node = search->queue[i];
-    if (split_device(s, node) == split_device(s, search->channel->send)) {
+    if (split_part(s, node) == split_part(s, search->channel->send)) {
       TRY(graph_add_control_edge(s->graph, node, search->channel->send, &added, s->status));
     } else if (!begins_iteration(node)) {
       for (int64_t e = 0; e < node_num_in_edges(node); e++) visit(search, node_in_edge(node, e)->src);
@@ -178,7 +178,7 @@ bool split_edges(Split *s, Edge *const *edges, int64_t count) {
   for (int64_t i = 0; i < count; i++) TRY(lead(s, edges[i], loop_of_inputs(&s->loops, edges[i]->dst)));
   for (ControlLoop *at = s->control_loops; at; at = at->next) {
     Edge *condition = node_input_edge(at->pivot, 1);
-    if (split_device(s, condition->src) != at->device) TRY(lead(s, condition, at->loop));
+    if (split_part(s, condition->src) != at->part) TRY(lead(s, condition, at->loop));
   }
   return delay_references(s);
 }

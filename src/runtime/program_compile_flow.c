@@ -1,5 +1,5 @@
 /* Compiles Switch, Merge and loops: the instructions between the steps. */
-#include "base/string_map.h"
+#include "base/hash64.h"
 #include "graph/node_class.h"
 #include "op/node_def.h"
 #include "runtime/program_compiler.h"
@@ -241,7 +241,7 @@ static bool hash_frame(const Compiler *c, const LoopNodes *nodes, uint64_t *fram
   Str name = {"", 0};
   const Node *enter = node_at(c, nodes->num_enters > 0 ? nodes->enters : nodes->constants);
   if (enter) TRY(node_attr_string(enter->def, "frame_name", &name, status));
-  *frame = hash_bytes(name.data, name.length);
+  *frame = hash64(name);
   return true;
 }
 

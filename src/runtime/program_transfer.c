@@ -1,15 +1,16 @@
 /* _Send and _Recv in a run: the instructions around their kernels. */
-#include "base/string_map.h"
+#include "base/hash64.h"
 #include "runtime/program_internal.h"
 
 void program_yield_to_receivers(ProgramRun *run, const atomic_bool *awaited) { run->awaited = awaited; }
 
-/* Every part that runs the loop computes the same number from the frames around it and their iterations. */
+/* Every part that runs the loop, TensorFlow's workers among them, computes the same number from the frames
+ * around it and their iterations. */
 void program_enter_loop(ProgramRun *run, int32_t loop) {
   const ProgramLoop *at = &run->program->loops[loop];
   const LoopPosition *outer = &run->loops[at->parent];
-  const uint64_t identity[] = {outer->frame, (uint64_t)outer->iteration, at->frame};
-  run->loops[loop] = (LoopPosition){.frame = hash_bytes((const char *)identity, sizeof identity)};
+  uint64_t inner = hash64_combine((uint64_t)outer->iteration, at->frame);
+  run->loops[loop] = (LoopPosition){.frame = hash64_combine(outer->frame, inner)};
 }
 
 /* Tells the kernel where it is. */

@@ -42,6 +42,11 @@ void session_share(Session *session, DeviceManager *manager) {
   session_devices_share(session->devices, manager);
 }
 
+void session_join(Session *session, const DeviceSet *devices) {
+  session->placed.options.devices = devices;
+  session_devices_join(session->devices, devices);
+}
+
 void session_set_timeout(Session *session, int64_t timeout_ms) { session->timeout_ms = timeout_ms; }
 
 bool session_configure(Session *session, const SessionConfig *config, Status *status) {
@@ -261,7 +266,8 @@ bool session_update(Session *session, Status *status) {
 }
 
 static bool begin_run(Session *session, StepCache *cache, const PreparedStep *prepared,
-                      const Tensor *const *feed_values, SessionStep *step, Status *status) {
+                      const Tensor *const *feed_values, TaskRendezvous *rendezvous, SessionStep *step,
+                      Status *status) {
   for (int i = 0; i < prepared->num_feeds; i++)
     TRY(session_check_value(session, prepared->feeds[i], i, feed_values[i], status));
   if (!mem_grow((void **)&session->feed_values, &session->feed_capacity, (int64_t)prepared->num_feeds + 1,
@@ -270,7 +276,7 @@ static bool begin_run(Session *session, StepCache *cache, const PreparedStep *pr
   TRY(step_cache_use(cache, prepared, &step->program, status));
   for (int i = 0; i < prepared->num_feeds; i++)
     session->feed_values[i] = feed_values[prepared->feed_order[i]];
-  if (step_program_begin(step->program, session->feed_values, &step->run, status)) return true;
+  if (step_program_begin(step->program, session->feed_values, rendezvous, &step->run, status)) return true;
   step->run = NULL;
   step_program_unref(step->program);
   return false;
@@ -294,7 +300,8 @@ bool session_begin_prepared(Session *session, StepCache *cache, const PreparedSt
   TRY(take_step(session, prepared->num_fetches, step, status));
   (*step)->prepared = prepared;
   (*step)->partial_run = NULL;
-  if (!begin_run(session, cache, prepared, feed_values, *step, status)) {
+  TaskRendezvous *rendezvous = options ? options->rendezvous : NULL;
+  if (!begin_run(session, cache, prepared, feed_values, rendezvous, *step, status)) {
     return_step(*step);
     return false;
   }

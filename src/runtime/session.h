@@ -16,6 +16,7 @@
 #include "runtime/client_graph.h"
 #include "runtime/device_manager.h"
 #include "runtime/step_trace.h"
+#include "runtime/task_rendezvous.h"
 
 typedef struct Session Session;
 
@@ -33,6 +34,9 @@ void session_place(Session *session, const PlacerOptions *options);
 /* The session computes on the devices of a manager (which are to be those of session_place), and shares the
  * resources on them with other sessions. Takes a reference. Call it before the first run. */
 void session_share(Session *session, DeviceManager *manager);
+/* Nodes may be on devices of other tasks: `devices` (borrowed, and immutable) begins with those of the
+ * session. The caller has these tasks run session_remote_graphs. Call it behind session_share. */
+void session_join(Session *session, const DeviceSet *devices);
 /* What a ConfigProto says besides. Set it before the first run. */
 typedef struct SessionConfig {
   int num_thread_pools;      /* that steps may ask for, at least 1; they all run on the same threads */
@@ -72,6 +76,7 @@ typedef struct SessionRunOptions {
   int32_t inter_op_thread_pool; /* -1 (the calling thread) or one of the session's; else INVALID_ARGUMENT */
   bool output_partition_graphs; /* session_step_graphs will be called; INVALID_ARGUMENT if that is disabled */
   StepTrace *trace;             /* records the step, which it outlives; NULL: nothing is recorded */
+  TaskRendezvous *rendezvous;   /* with other tasks, as for step_program_begin; it outlives the step */
 } SessionRunOptions;
 
 /* A step that has begun and has not ended. A session may have several of them. A call of session_advance
@@ -110,6 +115,10 @@ MUST_CHECK bool session_make_callable(Session *session, const StepSignature *sig
 MUST_CHECK bool session_begin_call(SessionCallable *callable, const SessionRunOptions *options,
                                    const Tensor *const *feed_values, int num_feeds, SessionStep **step,
                                    Status *status);
+/* What other tasks run of its steps while the session's graph does not change: a GraphDef for each of their
+ * devices, in `arena`, and the names of these devices. */
+MUST_CHECK bool session_remote_graphs(SessionCallable *callable, Arena *arena, GraphDef ***graphs,
+                                      const char ***devices, int *count, Status *status);
 /* Must be called before the session is freed. Steps that the callable has begun continue. NULL is fine. */
 void session_release_callable(SessionCallable *callable);
 

@@ -73,6 +73,36 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
   return ok;
 }
 
+static bool export_remote(const StepProgram *program, Arena *arena, GraphDef ***graphs, const char ***devices,
+                          int *count, Status *status) {
+  *count = step_program_num_remote(program);
+  *graphs = arena_calloc(arena, *count, sizeof **graphs);
+  *devices = arena_calloc(arena, *count, sizeof **devices);
+  if (!*graphs || !*devices) return status_oom(status, "a GraphDef");
+  for (int i = 0; i < *count; i++) {
+    RemoteGraph remote = step_program_remote(program, i);
+    (*devices)[i] = remote.device->name;
+    TRY(graph_to_def(remote.graph, arena, &(*graphs)[i], status));
+  }
+  return true;
+}
+
+bool session_remote_graphs(SessionCallable *callable, Arena *arena, GraphDef ***graphs, const char ***devices,
+                           int *count, Status *status) {
+  Session *session = callable->session;
+  const PreparedStep *prepared;
+  StepProgram *program = NULL;
+  TRY(session_lock(session, status));
+  graph_lock(session->graph);
+  bool ok = session_take_graph(session, status) && prepare_call(callable, false, &prepared, status) &&
+            step_cache_use(session->cache, prepared, &program, status) &&
+            export_remote(program, arena, graphs, devices, count, status);
+  step_program_unref(program);
+  graph_unlock(session->graph);
+  session_unlock(session);
+  return ok;
+}
+
 void session_release_callable(SessionCallable *callable) {
   if (callable) arena_free(callable->arena);
 }

@@ -8,6 +8,7 @@ struct SessionDevices {
   BufferPool *pool;
   const Parallel *parallel;
   const DeviceSet *set;
+  int num_own;            /* of these devices, those of this task; 0: all */
   DeviceManager *manager; /* NULL: the devices have resources of their own; else a reference */
   bool optimize;
   SessionDevice **made; /* by index; NULL until the first use */
@@ -85,6 +86,15 @@ void session_devices_share(SessionDevices *devices, DeviceManager *manager) {
   free_made(devices);
   devices->manager = device_manager_ref(manager);
   devices->set = device_manager_devices(manager);
+}
+
+void session_devices_join(SessionDevices *devices, const DeviceSet *all) {
+  devices->num_own = devices->set->count;
+  devices->set = all;
+}
+
+bool session_devices_is_remote(const SessionDevices *devices, int index) {
+  return devices->num_own > 0 && index >= devices->num_own;
 }
 
 const DeviceSet *session_devices_names(const SessionDevices *devices) { return devices->set; }

@@ -30,6 +30,10 @@ void session_devices_set(SessionDevices *devices, const DeviceSet *set);
 /* Uses the devices of a manager, and the resources on them, from now on. Takes a reference. Nothing has run
  * on the devices yet. */
 void session_devices_share(SessionDevices *devices, DeviceManager *manager);
+/* Nodes may be on devices of other tasks from now on: those of `all` (borrowed) behind the session's own. */
+void session_devices_join(SessionDevices *devices, const DeviceSet *all);
+/* Whether the device with this index belongs to another task. */
+bool session_devices_is_remote(const SessionDevices *devices, int index);
 /* NULL when there is one device without a name. */
 const DeviceSet *session_devices_names(const SessionDevices *devices);
 /* Whether functions and steps are optimised; see function_runtime_optimize. */

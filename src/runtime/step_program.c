@@ -3,12 +3,14 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "graph/node_class.h"
 #include "placement/partition.h"
 #include "runtime/local_rendezvous.h"
 
-/* The program of one device, with its places among the arguments and results of the step. */
+/* The program of one part, with its places among the arguments and results of the step. */
 typedef struct Part {
   Program *program;
+  const char *device;
   const int *arg_places, *ret_places; /* NULL: those of the step */
   int num_args, num_rets;
 } Part;
@@ -18,10 +20,14 @@ struct StepProgram {
   int64_t references;
   const Parallel *parallel;
   const char *device;    /* of nodes that are not assigned to one */
-  Partitions partitions; /* empty where one device runs the whole step */
-  FunctionBody *whole;   /* what the parts share values with; NULL where one device runs the step */
-  Part *parts;
+  Partitions partitions; /* empty where one program runs the whole step */
+  FunctionBody *whole;   /* what the parts share values with; NULL where one program runs the step */
+  Part *parts;           /* those of one device are neighbours */
   int num_parts;
+  int *first_of_device; /* per device that takes part, and one behind the last */
+  int num_devices;
+  RemoteGraph *remote;
+  int num_remote;
   StepRun *unused;
 };
 
@@ -39,9 +45,10 @@ typedef struct PartRun {
 struct StepRun {
   StepProgram *program;
   PartRun *parts;
-  LocalRendezvous *rendezvous;
-  atomic_bool awaited; /* a part waits for a value; see DeviceTransfer */
-  StepRun *next;       /* also links the unused runs */
+  LocalRendezvous *own;
+  TaskRendezvous *with_tasks; /* instead of its own; NULL: it is used */
+  atomic_bool awaited;        /* a part waits for a value; see DeviceTransfer */
+  StepRun *next;              /* also links the unused runs */
 };
 
 static bool oom(Status *status) { return status_oom(status, "a step"); }
@@ -54,6 +61,10 @@ const Program *step_program_part(const StepProgram *program, int index) {
   return program->parts[index].program;
 }
 
+int step_program_num_remote(const StepProgram *program) { return program->num_remote; }
+
+RemoteGraph step_program_remote(const StepProgram *program, int index) { return program->remote[index]; }
+
 const char *step_program_device(const StepProgram *program) { return program->device; }
 
 StepProgram *step_program_ref(StepProgram *program) {
@@ -63,7 +74,7 @@ StepProgram *step_program_ref(StepProgram *program) {
 
 void step_program_unref(StepProgram *program) {
   if (!program || --program->references > 0) return;
-  for (StepRun *run = program->unused; run; run = run->next) local_rendezvous_free(run->rendezvous);
+  for (StepRun *run = program->unused; run; run = run->next) local_rendezvous_free(run->own);
   for (int i = 0; i < program->num_parts; i++) program_free(program->parts[i].program);
   partitions_free(&program->partitions);
   function_body_free(program->whole);
@@ -82,30 +93,50 @@ static bool compile_part(StepProgram *made, FunctionBody *body, SessionDevices *
   return true;
 }
 
-static bool compile_parts(StepProgram *made, SessionDevices *devices, Status *status) {
-  const DeviceSet *set = session_devices_names(devices);
-  made->parts = arena_calloc(made->arena, made->partitions.count, sizeof *made->parts);
-  if (!made->parts) return oom(status);
-  for (int i = 0; i < made->partitions.count; i++) {
-    Partition *from = &made->partitions.parts[i];
-    FunctionBody *body = from->body;
-    Part *part = &made->parts[i];
-    *part = (Part){.arg_places = from->arg_places,
-                   .ret_places = from->ret_places,
-                   .num_args = body->num_args,
-                   .num_rets = body->num_rets};
-    from->body = NULL; /* the program of the part owns it */
-    TRY(compile_part(made, body, devices, (int)(from->device - set->devices), part, status));
+/* Parts of other tasks are kept as they are. */
+static bool compile_partition(StepProgram *made, SessionDevices *devices, Partition *from, Status *status) {
+  int device = (int)(from->device - session_devices_names(devices)->devices);
+  if (session_devices_is_remote(devices, device)) {
+    made->remote[made->num_remote++] = (RemoteGraph){from->device, from->body->graph};
+    return true;
   }
+  FunctionBody *body = from->body;
+  Part *part = &made->parts[made->num_parts];
+  *part = (Part){.device = from->device->name,
+                 .arg_places = from->arg_places,
+                 .ret_places = from->ret_places,
+                 .num_args = body->num_args,
+                 .num_rets = body->num_rets};
+  if (made->num_parts == 0 || part->device != part[-1].device)
+    made->first_of_device[made->num_devices++] = made->num_parts;
+  from->body = NULL; /* the program of the part owns it */
+  return compile_part(made, body, devices, device, part, status);
+}
+
+static bool compile_partitions(StepProgram *made, SessionDevices *devices, Status *status) {
+  int count = made->partitions.count;
+  made->parts = arena_calloc(made->arena, count, sizeof *made->parts);
+  made->remote = arena_calloc(made->arena, count, sizeof *made->remote);
+  made->first_of_device = arena_calloc(made->arena, count + 1, sizeof *made->first_of_device);
+  if (!made->parts || !made->remote || !made->first_of_device) return oom(status);
+  for (int i = 0; i < count; i++) TRY(compile_partition(made, devices, &made->partitions.parts[i], status));
+  made->first_of_device[made->num_devices] = made->num_parts;
   return true;
+}
+
+/* Whether the graph that a master registered takes values from elsewhere. */
+static bool receives(const Graph *graph) {
+  int64_t id = SINK_ID + 1, ids = graph_num_node_ids(graph);
+  while (id < ids && !(graph_node(graph, id) && node_is_recv(graph_node(graph, id)))) id++;
+  return id < ids;
 }
 
 static bool compile(StepProgram *made, FunctionBody *body, SessionDevices *devices, Status *status) {
   const DeviceSet *set = session_devices_names(devices);
   made->device = set ? set->devices[0].name : DEFAULT_DEVICE_NAME;
-  if (set && set->count > 1) {
+  if (set && (set->count > 1 || receives(body->graph))) {
     made->whole = body;
-    return partition_body(body, set, &made->partitions, status) && compile_parts(made, devices, status);
+    return partition_body(body, set, &made->partitions, status) && compile_partitions(made, devices, status);
   }
   made->parts = arena_calloc(made->arena, 1, sizeof *made->parts);
   if (made->parts) return compile_part(made, body, devices, 0, made->parts, status);
@@ -145,8 +176,8 @@ static bool add_run(StepProgram *program, Status *status) {
     parts[i].args = arena_calloc(program->arena, program->parts[i].num_args, sizeof(Tensor *));
     if (!parts[i].results || !parts[i].args) return oom(status);
   }
-  run->rendezvous = local_rendezvous_new(status);
-  if (!run->rendezvous) return false;
+  run->own = local_rendezvous_new(status);
+  if (!run->own) return false;
   run->next = program->unused;
   program->unused = run;
   return true;
@@ -154,9 +185,14 @@ static bool add_run(StepProgram *program, Status *status) {
 
 static void return_run(StepRun *run) {
   StepProgram *program = run->program;
-  local_rendezvous_restart(run->rendezvous);
+  local_rendezvous_restart(run->own);
+  run->with_tasks = NULL;
   run->next = program->unused;
   program->unused = run;
+}
+
+static LocalRendezvous *rendezvous_of(const StepRun *run) {
+  return run->with_tasks ? task_rendezvous_local(run->with_tasks) : run->own;
 }
 
 static void drop_results(const StepRun *run) {
@@ -195,10 +231,15 @@ static bool begin_part(StepRun *run, int index, const Tensor *const *args, Statu
   return true;
 }
 
-bool step_program_begin(StepProgram *program, const Tensor *const *args, StepRun **run, Status *status) {
+bool step_program_begin(StepProgram *program, const Tensor *const *args, TaskRendezvous *rendezvous,
+                        StepRun **run, Status *status) {
+  if (program->num_remote > 0 && !rendezvous)
+    return status_set(status, CODE_FAILED_PRECONDITION, "A part of the step runs on %s, which was not asked",
+                      program->remote[0].device->name);
   TRY(program->unused || add_run(program, status));
   *run = program->unused;
   program->unused = (*run)->next;
+  (*run)->with_tasks = rendezvous;
   for (int i = 0; i < program->num_parts; i++) {
     if (begin_part(*run, i, args, status)) continue;
     step_run_abandon(*run);
@@ -221,22 +262,22 @@ static void advance_part(StepRun *run, PartRun *part) {
   if (state == RUN_WAITING) return;
   part->run = NULL;
   part->has_failed = state == RUN_FAILED;
-  if (part->has_failed) local_rendezvous_abort(run->rendezvous, &part->status);
+  if (part->has_failed) local_rendezvous_abort(rendezvous_of(run), &part->status);
 }
 
-static void advance_parts(void *argument, int64_t begin, int64_t end) {
+/* Parts of one device share its resources, and so run one after the other. */
+static void advance_devices(void *argument, int64_t begin, int64_t end) {
   StepRun *run = argument;
-  for (int64_t i = begin; i < end; i++) advance_part(run, &run->parts[i]);
+  const int *first = run->program->first_of_device;
+  for (int64_t device = begin; device < end; device++) {
+    for (int i = first[device]; i < first[device + 1]; i++) advance_part(run, &run->parts[i]);
+  }
 }
 
 /* How many parts have ended, wait for a value, are blocked (op/step.h), and have failed. */
 typedef struct Outcome {
   int ended, waiting, blocked, failed;
 } Outcome;
-
-static const char *device_of(const StepProgram *program, int part) {
-  return program->partitions.parts[part].device->name;
-}
 
 static Outcome advance_all(StepRun *run, const Step *step) {
   Outcome outcome = {0};
@@ -245,10 +286,10 @@ static Outcome advance_all(StepRun *run, const Step *step) {
   atomic_store(&run->awaited, false);
   for (int i = 0; i < program->num_parts; i++) {
     run->parts[i].step = *step;
-    run->parts[i].step.device = device_of(program, i);
+    run->parts[i].step.device = program->parts[i].device;
     if (run->parts[i].step.pause_at > slice_end) run->parts[i].step.pause_at = slice_end;
   }
-  parallel_for(program->parallel, program->num_parts, 1, advance_parts, run);
+  parallel_for(program->parallel, program->num_devices, 1, advance_devices, run);
   for (int i = 0; i < program->num_parts; i++) {
     const PartRun *part = &run->parts[i];
     outcome.ended += !part->run;
@@ -261,7 +302,7 @@ static Outcome advance_all(StepRun *run, const Step *step) {
 
 /* The error that came first: a part that failed later may only have been told of it. */
 static RunState fail(StepRun *run, Status *status) {
-  if (!local_rendezvous_aborted(run->rendezvous, status)) {
+  if (!local_rendezvous_aborted(rendezvous_of(run), status)) {
     int i = 0;
     while (!run->parts[i].has_failed) i++;
     *status = run->parts[i].status;
@@ -290,17 +331,18 @@ static RunState finish(StepRun *run, Tensor *results) {
   return RUN_DONE;
 }
 
-/* Advances the parts in rounds, until no part can go on. */
+/* Advances the parts in rounds, until no part can go on. A step that other tasks take part in is blocked
+ * then. */
 static RunState advance_in_rounds(StepRun *run, Step *step, Tensor *results, Status *status) {
   int num_parts = run->program->num_parts, ended = -1;
   for (;;) {
-    int64_t events = local_rendezvous_num_events(run->rendezvous);
+    int64_t events = local_rendezvous_num_events(rendezvous_of(run));
     Outcome outcome = advance_all(run, step);
     if (outcome.failed > 0) return fail(run, status);
     if (outcome.ended == num_parts) return finish(run, results);
     bool stuck = outcome.ended + outcome.waiting + outcome.blocked == num_parts && outcome.ended == ended &&
-                 local_rendezvous_num_events(run->rendezvous) == events;
-    if (stuck && outcome.blocked == 0) return refuse_waiting(run, status);
+                 local_rendezvous_num_events(rendezvous_of(run)) == events;
+    if (stuck && outcome.blocked == 0 && !run->with_tasks) return refuse_waiting(run, status);
     if (stuck) {
       step->blocked = true;
       return RUN_WAITING;
@@ -327,7 +369,8 @@ static RunState advance_alone(StepRun *run, Step *step, Tensor *results, Status 
 }
 
 RunState step_run_advance(StepRun *run, Step *step, Tensor *results, Status *status) {
-  step->rendezvous = local_rendezvous_interface(run->rendezvous);
+  step->rendezvous =
+      run->with_tasks ? task_rendezvous_interface(run->with_tasks) : local_rendezvous_interface(run->own);
   step->awaited_by = NULL;
   return run->program->whole ? advance_in_rounds(run, step, results, status)
                              : advance_alone(run, step, results, status);

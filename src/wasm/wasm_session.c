@@ -6,7 +6,9 @@
 static SessionStep *session_step(TF_WasmStep *step) { return (SessionStep *)step; }
 
 static SessionRunOptions run_options(const TF_WasmStepOptions *options) {
-  return (SessionRunOptions){.timeout_ms = options->timeout_ms, .trace = (StepTrace *)options->trace};
+  return (SessionRunOptions){.timeout_ms = options->timeout_ms,
+                             .trace = (StepTrace *)options->trace,
+                             .rendezvous = (TaskRendezvous *)options->rendezvous};
 }
 
 TF_WasmTrace *TF_WasmNewTrace(void) { return (TF_WasmTrace *)step_trace_new(); }

@@ -14,10 +14,14 @@ TF_CAPI_EXPORT extern TF_WasmTrace *TF_WasmNewTrace(void);
 TF_CAPI_EXPORT extern void TF_WasmTraceMetadata(TF_WasmTrace *trace, TF_Buffer *metadata, TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmDeleteTrace(TF_WasmTrace *trace);
 
+/* The exchange of a step with other tasks: wasm/wasm_cluster.h. */
+typedef struct TF_WasmRendezvous TF_WasmRendezvous;
+
 typedef struct TF_WasmStepOptions {
-  int timeout_ms;      /* a longer step fails with DEADLINE_EXCEEDED; 0: no deadline */
-  int slice_ms;        /* the step pauses after this time; 0: it runs to its end */
-  TF_WasmTrace *trace; /* NULL: the step is not recorded; else it outlives the step */
+  int timeout_ms;                /* a longer step fails with DEADLINE_EXCEEDED; 0: no deadline */
+  int slice_ms;                  /* the step pauses after this time; 0: it runs to its end */
+  TF_WasmTrace *trace;           /* NULL: the step is not recorded; else it outlives the step */
+  TF_WasmRendezvous *rendezvous; /* NULL: no other task takes part; else it outlives the step */
 } TF_WasmStepOptions;
 
 /* A paused step. */

@@ -1,4 +1,5 @@
 /* StringToHashBucket, StringToHashBucketFast, StringToHashBucketStrong. */
+#include "base/hash64.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/strings/string_elements.h"
@@ -26,7 +27,7 @@ static bool strong_construct(const KernelConstruction *construction, void *memor
 
 typedef uint64_t HashFn(const BucketState *state, Str text);
 
-static uint64_t legacy(const BucketState *state, Str text) { return (void)state, legacy_hash64(text); }
+static uint64_t legacy(const BucketState *state, Str text) { return (void)state, hash64(text); }
 static uint64_t fast(const BucketState *state, Str text) { return (void)state, fingerprint64(text); }
 static uint64_t strong(const BucketState *state, Str text) { return sip_hash(state->key, text); }
 

@@ -110,25 +110,6 @@ uint64_t fingerprint64(Str text) {
                   mix_pair(v.second, w.second, factor) + x, factor);
 }
 
-/* --- the hash of StringToHashBucket --- */
-
-uint64_t legacy_hash64(Str text) {
-  const uint64_t m = 0xc6a4a7935bd1e995;
-  uint64_t h = 0xDECAFCAFFE ^ text.length * m;
-  size_t i = 0;
-  for (; i + 8 <= text.length; i += 8) {
-    uint64_t k = word64(text.data + i) * m;
-    h = (h ^ (k ^ k >> 47) * m) * m;
-  }
-  if (i < text.length) {
-    uint64_t rest = 0;
-    memcpy(&rest, text.data + i, text.length - i);
-    h = (h ^ rest) * m;
-  }
-  h = (h ^ h >> 47) * m;
-  return h ^ h >> 47;
-}
-
 /* --- SipHash --- */
 
 static void sip_round(uint64_t v[4]) {

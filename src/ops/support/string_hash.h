@@ -6,8 +6,6 @@
 
 /* FarmHash's Fingerprint64: the same on every machine and in every version. */
 uint64_t fingerprint64(Str text);
-/* A Merkle-Damgard hash of 64 bits (MurmurHash64A's mixing), with TensorFlow's seed. */
-uint64_t legacy_hash64(Str text);
 /* SipHash-like keyed hash of TensorFlow (highwayhash's SipHash). */
 uint64_t sip_hash(const uint64_t key[2], Str text);
 
