@@ -23,7 +23,7 @@ function serve({ serve: { port, ...message } }: ServeMessage): void {
     return new MasterService(runtime);
   });
   starting.catch((error: Error) => send(port, { fatal: error.message }));
-  servePort(port, async (...call) => (await starting).call(...call));
+  servePort(port, async (...call) => (await starting).table.call(...call));
   holdLock(port);
 }
 

@@ -30,17 +30,28 @@ static bool make_resources(DeviceManager *manager, Status *status) {
   return ok || status_oom(status, "devices");
 }
 
-DeviceManager *device_manager_new(const char *task, int num_cpus, Status *status) {
+/* Takes over the reference to the devices. NULL with RESOURCE_EXHAUSTED. */
+static DeviceManager *manager_of(DeviceSet *devices, Status *status) {
   DeviceManager *manager = mem_calloc(1, sizeof *manager);
   if (!manager) {
+    device_set_unref(devices);
     status_oom(status, "devices");
     return NULL;
   }
   atomic_init(&manager->references, 1);
-  if (device_set_new(task, num_cpus, &manager->devices, status) && make_resources(manager, status))
-    return manager;
+  manager->devices = devices;
+  if (make_resources(manager, status)) return manager;
   free_manager(manager);
   return NULL;
+}
+
+DeviceManager *device_manager_new(const char *task, int num_cpus, Status *status) {
+  DeviceSet *devices;
+  return device_set_new(task, num_cpus, &devices, status) ? manager_of(devices, status) : NULL;
+}
+
+DeviceManager *device_manager_isolated(const DeviceManager *manager, Status *status) {
+  return manager_of(device_set_ref(manager->devices), status);
 }
 
 DeviceManager *device_manager_ref(DeviceManager *manager) {

@@ -18,6 +18,8 @@ typedef struct DeviceManager DeviceManager;
 
 /* With one reference. NULL with INVALID_ARGUMENT as of device_set_new, or RESOURCE_EXHAUSTED. */
 DeviceManager *device_manager_new(const char *task, int num_cpus, Status *status);
+/* The same devices, with resources of their own: for a session that shares none. */
+DeviceManager *device_manager_isolated(const DeviceManager *manager, Status *status);
 DeviceManager *device_manager_ref(DeviceManager *manager); /* gives the manager back */
 void device_manager_unref(DeviceManager *manager);         /* NULL is fine */
 

@@ -42,6 +42,15 @@ TF_WasmDeviceManager *TF_WasmNewDeviceManager(const char *task, int num_cpus, TF
   return (TF_WasmDeviceManager *)device_manager_new(task, num_cpus, &status->status);
 }
 
+TF_WasmDeviceManager *TF_WasmIsolatedDevices(const TF_WasmDeviceManager *manager, TF_Status *status) {
+  start_status(status);
+  return (TF_WasmDeviceManager *)device_manager_isolated((const DeviceManager *)manager, &status->status);
+}
+
+TF_DeviceList *TF_WasmManagedDevices(const TF_WasmDeviceManager *manager) {
+  return (TF_DeviceList *)device_set_ref(device_manager_devices((const DeviceManager *)manager));
+}
+
 void TF_WasmDeleteDeviceManager(TF_WasmDeviceManager *manager) {
   device_manager_unref((DeviceManager *)manager);
 }

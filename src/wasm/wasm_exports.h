@@ -26,6 +26,11 @@ TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);
 typedef struct TF_WasmDeviceManager TF_WasmDeviceManager;
 TF_CAPI_EXPORT extern TF_WasmDeviceManager *TF_WasmNewDeviceManager(const char *task, int num_cpus,
                                                                     TF_Status *status);
+/* The same devices, with resources of their own. */
+TF_CAPI_EXPORT extern TF_WasmDeviceManager *TF_WasmIsolatedDevices(const TF_WasmDeviceManager *manager,
+                                                                   TF_Status *status);
+/* Delete it with TF_DeleteDeviceList. */
+TF_CAPI_EXPORT extern TF_DeviceList *TF_WasmManagedDevices(const TF_WasmDeviceManager *manager);
 TF_CAPI_EXPORT extern void TF_WasmDeleteDeviceManager(TF_WasmDeviceManager *manager);
 /* Forgets the resources of a container. "" names the default one. */
 TF_CAPI_EXPORT extern void TF_WasmClearContainer(TF_WasmDeviceManager *manager, const char *container);

@@ -11,11 +11,19 @@ import type {
 import { ResourceExhaustedError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { Step } from './step.js';
+import type { TaskRendezvous } from './task-rendezvous.js';
 import { type Scope, unsigned, type Wasm } from './wasm.js';
 
 /** Receives what a step ran, as a serialised RunMetadata, when the step has ended or failed. */
 export interface TraceReceiver {
   add(metadata: Uint8Array): void;
+}
+
+/** Carries values between a step and other tasks. */
+export interface Exchange {
+  readonly rendezvous: TaskRendezvous;
+  /** Called when the step has run for a while: it may have sent values, or wait for some. */
+  advanced(): void;
 }
 
 /** The inputs and results of a step, and the function that begins it. */
@@ -26,6 +34,8 @@ export interface StepRequest {
   readonly timeoutMs: number;
   /** undefined: the step is not recorded. */
   readonly trace?: TraceReceiver | undefined;
+  /** undefined: no other task takes part. */
+  readonly exchange?: Exchange | undefined;
   /** Runs the first slice. Returns the engine's step if it paused, else 0. */
   readonly start: (
     scope: Scope,
@@ -57,10 +67,21 @@ export class SessionStep extends Step {
       if (pauses === 0) this.paused = 0;
       return pauses;
     }
-    if (this.request.trace) this.record();
-    const options: WasmStepOptionsPtr = scope.words([this.request.timeoutMs, sliceMs, this.recording]);
+    const { trace, timeoutMs, exchange } = this.request;
+    if (trace) this.record();
+    const options: WasmStepOptionsPtr = scope.words([
+      timeoutMs,
+      sliceMs,
+      this.recording,
+      exchange?.rendezvous.pointer ?? 0,
+    ]);
     this.paused = unsigned(this.request.start(scope, options, scope.pointers(this.inputs), results, status));
     return this.paused === 0 ? 0 : 1;
+  }
+
+  override advance(sliceMs: number): void {
+    super.advance(sliceMs);
+    this.request.exchange?.advanced();
   }
 
   protected isBlocked(): boolean {

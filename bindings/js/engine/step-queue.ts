@@ -82,6 +82,11 @@ export class StepQueue {
     return answer();
   }
 
+  /** Tries blocked steps again now. */
+  wake(): void {
+    this.#wake?.();
+  }
+
   /** Waits until a step has ended. */
   private async endOf(entry: Entry, signal: AbortSignal | undefined): Promise<void> {
     const aborted = () => queueMicrotask(() => this.endBlocked(entry)); // a kernel in JavaScript may abort

@@ -116,6 +116,17 @@ export class Scope {
     return pointer;
   }
 
+  /** int64_t[] */
+  longs(values: readonly bigint[]): Ptr<'int64_t'> {
+    const pointer: Ptr<'int64_t'> = this.alloc(8 * values.length);
+    const words = this.wasm.u32;
+    values.forEach((value, i) => {
+      words[(pointer >>> 2) + 2 * i] = Number(value & 0xffff_ffffn);
+      words[(pointer >>> 2) + 2 * i + 1] = Number((value >> 32n) & 0xffff_ffffn);
+    });
+    return pointer;
+  }
+
   /** TF_Output[]: pairs of operation and index. */
   outputs(outputs: readonly OutputArgument[]): OutputPtr {
     const pointer: OutputPtr = this.alloc(8 * outputs.length);

@@ -1,5 +1,5 @@
 /**
- * What a client and a server of the MasterService need of gRPC: the package, the paths of methods, the settings of
+ * What a client and a server of TensorFlow's services need of gRPC: the package, the paths of methods, the settings of
  * connections, and credentials.
  */
 import { Schema, checkOptions, shown } from '../base/arguments.js';
@@ -58,8 +58,9 @@ export function loadGrpc(): Promise<GrpcModule> {
   return module;
 }
 
-/** '/tensorflow.MasterService/RunStep' */
-export const methodPath = (method: string): string => `/tensorflow.MasterService/${method}`;
+/** '/tensorflow.MasterService/RunStep' of 'RunStep'; methods of other services are named with these. */
+export const methodPath = (method: string): string =>
+  `/tensorflow.${method.includes('/') ? method : `MasterService/${method}`}`;
 
 /** Protobuf has no longer messages. */
 export const MOST_BYTES = 2 ** 31 - 1;

@@ -17,7 +17,7 @@ import {
   message,
 } from '../messages/message-type.js';
 
-const NamedTensor = new MessageType({ name: [1, TEXT], tensor: [2, TENSOR] });
+export const NamedTensor = new MessageType({ name: [1, TEXT], tensor: [2, TENSOR] });
 
 /** As far as the bindings use it. */
 export const RunOptions = new MessageType({ traceLevel: [1, INT32], timeoutInMs: [2, INT64] });
@@ -33,7 +33,7 @@ const CallableOptions = new MessageType({
   tensorConnection: [5, list(message(TensorConnection))],
 });
 
-const DeviceAttributes = new MessageType({
+export const DeviceAttributes = new MessageType({
   name: [1, TEXT],
   deviceType: [2, TEXT],
   memoryLimit: [4, INT64],
@@ -47,7 +47,7 @@ export interface Method<Q extends Fields, R extends Fields> {
   readonly response: MessageType<R>;
 }
 
-const method = <Q extends Fields, R extends Fields>(name: string, request: Q, response: R): Method<Q, R> => ({
+export const method = <Q extends Fields, R extends Fields>(name: string, request: Q, response: R): Method<Q, R> => ({
   name,
   request: new MessageType(request),
   response: new MessageType(response),

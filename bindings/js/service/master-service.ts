@@ -5,7 +5,6 @@
 import {
   AbortedError,
   InvalidArgumentError,
-  NotFoundError,
   TFError,
   codeNumber,
   errorOf,
@@ -16,16 +15,41 @@ import type { TraceReceiver } from '../engine/session-step.js';
 import { Graph } from '../graph/graph.js';
 import type { Operation, Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
-import { Parcel, pack, unpack } from '../master/transport.js';
-import type { Fields, ValuesOf } from '../messages/message-type.js';
-import type { Plan, Values } from '../session/backend.js';
+import type {
+  CallableBackend,
+  PartialRunBackend,
+  Plan,
+  SessionBackend,
+  Values,
+} from '../session/backend.js';
 import type { DeviceManager } from '../session/device-manager.js';
-import { LocalBackend, LocalCallable } from '../session/local-backend.js';
+import { LocalBackend } from '../session/local-backend.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { extendGraph } from './extend-graph.js';
+import { MethodTable, Request, Response } from './method-table.js';
+
+/** What runs the steps of a session: that of this engine, or one with other tasks. */
+export interface ServedSession extends Pick<SessionBackend, 'run' | 'listDevices' | 'close'> {
+  makeCallable(
+    plan: Plan,
+    connections: readonly (readonly [Output, Output])[],
+  ): Pick<CallableBackend, 'run' | 'release'>;
+  partialRun(plan: Plan): Pick<PartialRunBackend, 'handle'>;
+  resumePartialRun(handle: string): Pick<PartialRunBackend, 'run'>;
+  /** The client has extended the graph. */
+  graphChanged?(): void;
+}
+
+/** Makes sessions that use the devices of other tasks. */
+export interface OtherTasks {
+  /** `local` has run nothing yet. `signal` ends the wait for the other tasks. */
+  open(local: LocalBackend, handle: string, config: Uint8Array, signal: AbortSignal): Promise<ServedSession>;
+  /** Forgets the resources of containers in all of them. */
+  clear(containers: readonly string[]): Promise<void>;
+}
 
 interface MadeCallable {
-  readonly callable: LocalCallable;
+  readonly callable: Pick<CallableBackend, 'run' | 'release'>;
   readonly timeoutMs: number;
   readonly traced: boolean;
 }
@@ -33,16 +57,12 @@ interface MadeCallable {
 /** A session that a client created. */
 interface Served {
   readonly graph: Graph;
-  readonly session: LocalBackend;
+  readonly session: ServedSession;
   /** How often the graph was extended. */
   version: bigint;
   readonly callables: Map<bigint, MadeCallable>;
   nextCallable: bigint;
 }
-
-type Request<M> = M extends master.Method<infer Q, Fields> ? ValuesOf<Q> : never;
-type Response<M> = M extends master.Method<Fields, infer R> ? Partial<ValuesOf<R>> : never;
-type Serve = (request: Parcel, signal: AbortSignal, carriesBuffers: boolean) => Promise<Parcel>;
 
 /** 16 hexadecimal digits. */
 const newHandle = (): string =>
@@ -85,39 +105,36 @@ const same = <T>(values: () => T): T => values();
 
 export class MasterService {
   readonly #sessions = new Map<string, Served>();
-  readonly #methods = new Map<string, Serve>();
+  readonly table = new MethodTable();
 
   /**
    * With `devices`, which the service disposes of when it is closed, all sessions share these and the variables on
-   * them; otherwise each session has its own.
+   * them; otherwise each session has its own. With `others`, sessions may use the devices of other tasks, too.
    */
   constructor(
     private readonly runtime: Runtime,
     private readonly devices?: DeviceManager,
+    private readonly others?: OtherTasks,
   ) {
-    this.#serve(master.CreateSession, (request) => this.#create(request));
-    this.#serve(master.ExtendSession, (request) => this.#extend(request));
-    this.#serve(master.PartialRunSetup, (request) => this.#setUpPartialRun(request));
-    this.#serve(master.RunStep, (request, signal) => this.#runStep(request, signal));
-    this.#serve(master.MakeCallable, (request) => this.#makeCallable(request));
-    this.#serve(master.RunCallable, (request, signal) => this.#runCallable(request, signal));
-    this.#serve(master.ReleaseCallable, (request) => this.#releaseCallable(request));
-    this.#serve(master.ListDevices, (request) => this.#listDevices(request));
-    this.#serve(master.CloseSession, (request) => this.#close(request.sessionHandle));
-    this.#serve(master.Reset, ({ container }) => this.#reset(container));
+    const { table } = this;
+    table.add(master.CreateSession, (request, signal) => this.#create(request, signal));
+    table.add(master.ExtendSession, (request) => this.#extend(request));
+    table.add(master.PartialRunSetup, (request) => this.#setUpPartialRun(request));
+    table.add(master.RunStep, (request, signal) => this.#runStep(request, signal));
+    table.add(master.MakeCallable, (request) => this.#makeCallable(request));
+    table.add(master.RunCallable, (request, signal) => this.#runCallable(request, signal));
+    table.add(master.ReleaseCallable, (request) => this.#releaseCallable(request));
+    table.add(master.ListDevices, (request) => this.#listDevices(request));
+    table.add(master.CloseSession, (request) => this.#close(request.sessionHandle));
+    table.add(master.Reset, ({ container }) => this.#reset(container));
     const files = new LocalRamFiles(runtime);
-    this.#serve(master.CreateFile, ({ path, size }) => (files.create(path, Number(size)), {}));
-    this.#serve(master.WriteFile, ({ path, offset, content }) => {
+    table.add(master.CreateFile, ({ path, size }) => (files.create(path, Number(size)), {}));
+    table.add(master.WriteFile, ({ path, offset, content }) => {
       if (content) files.write(path, Number(offset), content);
       return {};
     });
-    this.#serve(master.RemoveFile, ({ path }) => (files.remove(path), {}));
-    this.#serve(master.NumShards, ({ prefix }) => ({ count: files.numShards(prefix) }));
-  }
-
-  /** The names of the methods that it serves. */
-  get methods(): Iterable<string> {
-    return this.#methods.keys();
+    table.add(master.RemoveFile, ({ path }) => (files.remove(path), {}));
+    table.add(master.NumShards, ({ prefix }) => ({ count: files.numShards(prefix) }));
   }
 
   /** Closes all sessions. */
@@ -126,43 +143,41 @@ export class MasterService {
     this.devices?.dispose();
   }
 
-  /**
-   * Serves one call: `method` is its name, `signal` ends its work. Calls on one session run in the order of
-   * their arrival. `carriesBuffers`: whether the response may have buffers.
-   */
-  async call(method: string, request: Parcel, signal: AbortSignal, carriesBuffers: boolean): Promise<Parcel> {
-    const serve = this.#methods.get(method);
-    if (!serve) throw new NotFoundError(`the MasterService has no method '${method}'`);
-    return serve(request, signal, carriesBuffers);
-  }
-
-  #serve<M extends master.Method<Fields, Fields>>(
-    method: M,
-    work: (request: Request<M>, signal: AbortSignal) => Response<M> | Promise<Response<M>>,
-  ): void {
-    this.#methods.set(method.name, async (request, signal, carriesBuffers) => {
-      const response = await work(unpack(method.request, request) as Request<M>, signal);
-      return pack(method.response, response, carriesBuffers);
-    });
-  }
-
   #served(handle: string, advice = ' Possibly, this master has restarted.'): Served {
     const served = this.#sessions.get(handle);
     if (!served) throw new AbortedError(`Session ${handle} is not found.${advice}`);
     return served;
   }
 
-  #create({ graphDef, config }: Request<typeof master.CreateSession>): Response<typeof master.CreateSession> {
+  async #create(
+    { graphDef, config = NO_CONFIG }: Request<typeof master.CreateSession>,
+    signal: AbortSignal,
+  ): Promise<Response<typeof master.CreateSession>> {
     const graph = new Graph(this.runtime);
+    const sessionHandle = newHandle();
     try {
       if (graphDef?.length) extendGraph(graph, graphDef);
-      const session = new LocalBackend(this.runtime, graph, config ?? NO_CONFIG, this.devices);
-      const sessionHandle = newHandle();
+      const session = await this.#open(graph, sessionHandle, config, signal);
       const served = { graph, session, version: 0n, callables: new Map(), nextCallable: 0n };
       this.#sessions.set(sessionHandle, served);
       return { sessionHandle, graphVersion: served.version };
     } catch (error) {
       graph.dispose();
+      throw error;
+    }
+  }
+
+  async #open(
+    graph: Graph,
+    handle: string,
+    config: Uint8Array,
+    signal: AbortSignal,
+  ): Promise<ServedSession> {
+    const local = new LocalBackend(this.runtime, graph, config, this.devices);
+    try {
+      return this.others ? await this.others.open(local, handle, config, signal) : local;
+    } catch (error) {
+      await local.close();
       throw error;
     }
   }
@@ -175,6 +190,7 @@ export class MasterService {
         `Current version is ${served.version} but caller expected ${currentGraphVersion}.`,
       );
     if (request.graphDef?.length) extendGraph(served.graph, request.graphDef);
+    served.session.graphChanged?.();
     return { newGraphVersion: ++served.version };
   }
 
@@ -221,7 +237,7 @@ export class MasterService {
     } catch (error) {
       if (!(this.devices && error instanceof TFError)) throw error;
       const { message } = error;
-      const isOfKernel = message.includes('[[{{');
+      const isOfKernel = message.includes('[[{{') && !message.startsWith('From /job:');
       throw errorOf(
         codeNumber(error.code),
         isOfKernel ? `From ${this.devices.task}:\n${message}` : (MASTER_WORDS.get(message) ?? message),
@@ -288,6 +304,7 @@ export class MasterService {
   async #reset(containers: readonly string[]): Promise<Response<typeof master.Reset>> {
     for (const handle of [...this.#sessions.keys()]) await this.#close(handle);
     this.devices?.clear(containers);
+    await this.others?.clear(containers);
     return {};
   }
 }

@@ -3,7 +3,7 @@
  * what users ask for; backends run it: in this thread (local/), or through a MasterService (remote/).
  */
 import type { RamFiles } from '../engine/ram-files.js';
-import type { TraceReceiver } from '../engine/session-step.js';
+import type { Exchange, TraceReceiver } from '../engine/session-step.js';
 import type { StepOptions } from '../engine/step-queue.js';
 import type { Operation, Output } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -30,6 +30,8 @@ export interface Plan {
 export interface BackendOptions extends StepOptions {
   /** Receives what the step runs. */
   readonly trace?: TraceReceiver | undefined;
+  /** With the other tasks that take part in the step. */
+  readonly exchange?: Exchange | undefined;
 }
 
 /** The values of the feeds of one run. */

@@ -21,6 +21,7 @@ import {
   SessionBackend,
   Values,
 } from './backend.js';
+import { readDevices } from './device-list.js';
 import type { DeviceManager } from './device-manager.js';
 
 function withConfig(
@@ -55,6 +56,12 @@ export function resetSessions({ wasm }: Runtime, target: string, containers: rea
   } finally {
     wasm.call.TF_DeleteSessionOptions(settings);
   }
+}
+
+/** A GraphDef for a device of another task. */
+export interface RemoteGraph {
+  readonly device: string;
+  readonly graphDef: Uint8Array;
 }
 
 export class LocalBackend implements SessionBackend {
@@ -127,13 +134,14 @@ export class LocalBackend implements SessionBackend {
     options: BackendOptions,
     start: StepRequest['start'],
   ): SessionStep {
-    const { trace } = options;
+    const { trace, exchange } = options;
     const timeoutMs = timeoutOf(options);
     return new SessionStep(this.runtime.wasm, {
       values: values.tensors,
       numResults,
       timeoutMs,
       trace,
+      exchange,
       start,
     });
   }
@@ -158,6 +166,23 @@ export class LocalBackend implements SessionBackend {
     );
   }
 
+  /** A blocked step is tried again now: a value has come for it. */
+  wake(): void {
+    this.queue.wake();
+  }
+
+  /** Nodes may be on devices of other tasks from now on. Nothing has run yet. */
+  joinDevices(devices: readonly Pick<Device, 'name' | 'incarnation'>[]): void {
+    const { wasm } = this.runtime;
+    wasm.scope((scope) => {
+      const names = scope.pointers(devices.map(({ name }) => scope.string(name)));
+      const incarnations = scope.longs(devices.map(({ incarnation }) => incarnation));
+      wasm.checked((status) =>
+        wasm.call.TF_WasmJoinDevices(this.usablePointer(), names, incarnations, devices.length, status),
+      );
+    });
+  }
+
   makeCallable(plan: Plan, connections: readonly (readonly [Output, Output])[]): LocalCallable {
     return new LocalCallable(this, plan, connections);
   }
@@ -174,24 +199,10 @@ export class LocalBackend implements SessionBackend {
   async listDevices(): Promise<Device[]> {
     const pointer = this.usablePointer();
     const { wasm } = this.runtime;
-    const { call } = wasm;
-    const list = wasm.made((status) => call.TF_SessionListDevices(pointer, status));
-    try {
-      return Array.from({ length: call.TF_DeviceListCount(list) }, (_, i) => {
-        let device: Device | undefined;
-        wasm.checked((status) => {
-          device = {
-            name: wasm.text(call.TF_DeviceListName(list, i, status)),
-            type: wasm.text(call.TF_DeviceListType(list, i, status)),
-            memoryBytes: Number(call.TF_DeviceListMemoryBytes(list, i, status)),
-            incarnation: BigInt.asUintN(64, call.TF_DeviceListIncarnation(list, i, status)),
-          };
-        });
-        return device!;
-      });
-    } finally {
-      call.TF_DeleteDeviceList(list);
-    }
+    return readDevices(
+      wasm,
+      wasm.made((status) => wasm.call.TF_SessionListDevices(pointer, status)),
+    );
   }
 
   /** Frees the variables and all caches. */
@@ -261,6 +272,21 @@ export class LocalCallable implements CallableBackend {
         status,
       ),
     );
+  }
+
+  /** What other tasks run of its steps while the graph does not change. */
+  remoteGraphs(): RemoteGraph[] {
+    const { wasm } = this.session.runtime;
+    const { call } = wasm;
+    const graphs = wasm.made((status) => call.TF_WasmNewRemoteGraphs(this.pointer, status));
+    try {
+      return Array.from({ length: call.TF_WasmRemoteGraphCount(graphs) }, (_, i) => ({
+        device: wasm.text(call.TF_WasmRemoteGraphDevice(graphs, i)),
+        graphDef: wasm.buffer((buffer, status) => call.TF_WasmRemoteGraphDef(graphs, i, buffer, status)),
+      }));
+    } finally {
+      call.TF_WasmDeleteRemoteGraphs(graphs);
+    }
   }
 
   release(): void {
