@@ -50,7 +50,7 @@ export type { CallableOptions } from './session/callable.js';
 export { PartialRun } from './session/partial-run.js';
 export type { PartialRunOptions } from './session/partial-run.js';
 export type { Feeds, Fetch, Fetched } from './session/request.js';
-export type { GrpcTarget, ServerOptions } from './session/grpc-target.js';
+export type { GrpcTarget, ServerOptions, ServerTarget, SocketTarget } from './session/server-target.js';
 export type { GrpcCredentials } from './master/grpc.js';
 export { Session } from './session/session.js';
 export type { Device } from './session/backend.js';

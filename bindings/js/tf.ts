@@ -19,8 +19,8 @@ import { OpRegistrar, OpSpec } from './ops/register-op.js';
 import type { MemoryInfo, Runtime } from './engine/runtime.js';
 import { Saver } from './models/saver.js';
 import { Session, SessionOptions } from './session/session.js';
-import { GrpcTarget, ServerOptions, isGrpcTarget, resetServer } from './session/grpc-target.js';
 import { resetSessions } from './session/local-backend.js';
+import { ServerOptions, ServerTarget, isServerTarget, resetServer } from './session/server-target.js';
 import { ServeOptions, Server } from './service/server.js';
 import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
@@ -56,15 +56,16 @@ export interface TF {
      */
     reset(target?: '', containers?: readonly string[]): void;
     /**
-     * Closes all sessions of a server of TensorFlow, also those of others, and frees the variables of the
+     * Closes all sessions of a server, also those of others, and frees the variables of the
      * containers; without names those of the default one.
      */
-    reset(target: GrpcTarget, containers?: readonly string[], options?: ServerOptions): Promise<void>;
+    reset(target: ServerTarget, containers?: readonly string[], options?: ServerOptions): Promise<void>;
   };
   readonly Server: {
     /**
-     * Serves sessions of other processes through gRPC, in Node: those of this package with the target
-     * 'grpc://host:port', and those of TensorFlow, `tf.compat.v1.Session('grpc://host:port')`.
+     * Serves sessions of other processes, in Node. Through gRPC: those of this package with the target
+     * 'grpc://host:port', and those of TensorFlow, `tf.compat.v1.Session('grpc://host:port')`. Through WebSockets:
+     * those of pages and others with the target 'ws://host:port'.
      */
     start(options?: ServeOptions): Promise<Server>;
   };
@@ -154,16 +155,16 @@ export function makeTF(runtime: Runtime): TF {
       }
       static reset(target?: '', containers?: readonly string[]): void;
       static reset(
-        target: GrpcTarget,
+        target: ServerTarget,
         containers?: readonly string[],
         options?: ServerOptions,
       ): Promise<void>;
       static reset(
-        target: '' | GrpcTarget = '',
+        target: '' | ServerTarget = '',
         containers: readonly string[] = [],
         options: ServerOptions = {},
       ): void | Promise<void> {
-        return isGrpcTarget(target)
+        return isServerTarget(target)
           ? resetServer(target, containers, options)
           : resetSessions(runtime, target, containers);
       }

@@ -5,6 +5,8 @@ interface NodeModules {
   'node:buffer': typeof import('node:buffer');
   'node:fs': typeof import('node:fs');
   'node:fs/promises': typeof import('node:fs/promises');
+  'node:http': typeof import('node:http');
+  'node:https': typeof import('node:https');
   'node:os': typeof import('node:os');
   'node:path': typeof import('node:path');
   'node:tls': typeof import('node:tls');

@@ -42,10 +42,19 @@ const given = <T extends object>(options: T): T =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T;
 
 export const serveCommand: Command = {
-  summary: 'runs the steps of sessions of other processes, through gRPC',
+  summary: 'runs the steps of sessions of other processes, through gRPC and WebSockets',
   words: [],
   options: {
-    port: { value: 'N', help: 'the port; by default any that is free' },
+    port: { value: 'N', help: 'the port of gRPC; by default any that is free' },
+    websocket: {
+      value: 'N',
+      help: 'a port for WebSockets, which pages need; without --port there is no gRPC then',
+    },
+    origin: {
+      value: 'URL',
+      repeats: true,
+      help: 'pages of this origin may use it; by default those of localhost',
+    },
     host: { value: 'NAME', help: 'the address to listen on; 127.0.0.1 by default' },
     job: { value: 'NAME', help: "the job in the names of the devices; 'localhost' by default" },
     task: { value: 'N', help: 'the number of the task in the names of the devices; 0 by default' },
@@ -57,9 +66,10 @@ export const serveCommand: Command = {
   },
   notes: [
     "The other side is `new tf.Session(graph, { target: 'grpc://127.0.0.1:N' })` of this package, or",
-    "`tf.compat.v1.Session('grpc://127.0.0.1:N')` of TensorFlow in Python.",
+    "`tf.compat.v1.Session('grpc://127.0.0.1:N')` of TensorFlow in Python. With --websocket it is",
+    "`new tf.Session(graph, { target: 'ws://127.0.0.1:N' })`, also in pages.",
     '',
-    "TensorFlow's protocol has no authentication: whoever reaches the port can run graphs, which read and write",
+    "TensorFlow's protocol has no authentication: whoever reaches a port can run graphs, which read and write",
     'files of this machine. Use --host with other addresses than 127.0.0.1 only in networks that you trust.',
   ],
   async run(args, write) {
@@ -68,6 +78,8 @@ export const serveCommand: Command = {
     const server = await tf.Server.start(
       given({
         port: number(args, 'port'),
+        websocketPort: number(args, 'websocket'),
+        origins: args.all('origin').length > 0 ? args.all('origin') : undefined,
         host: args.one('host'),
         job: args.one('job'),
         task: number(args, 'task'),
@@ -76,7 +88,8 @@ export const serveCommand: Command = {
       }),
     );
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void server.close());
-    write(`serving ${server.target} as ${server.task} (build ${tf.variant})\n`);
+    const targets = new Set([server.target, server.websocketTarget ?? server.target]);
+    write(`serving ${[...targets].join(' and ')} as ${server.task} (build ${tf.variant})\n`);
     await server.closed;
     return 0;
   },

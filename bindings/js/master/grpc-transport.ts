@@ -5,15 +5,12 @@ import {
   GrpcClient,
   GrpcCredentials,
   GrpcStatus,
-  MOST_BYTES,
   channelCredentials,
   loadGrpc,
   methodPath,
 } from './grpc.js';
-import { CallOptions, Parcel, Transport, tooLong } from './transport.js';
-
-/** Calls that run no step are answered within this time, unless the session has a time of its own. */
-const ANSWER_MS = 60_000;
+import { adviceFor, latenessOf, timeLimit } from './server-calls.js';
+import { CallOptions, MOST_BYTES, Parcel, Transport, tooLong } from './transport.js';
 
 /** What ends calls to a server that is gone: TensorFlow's own settings, where it has them. */
 const RECOVERY = {
@@ -30,15 +27,6 @@ export interface GrpcOptions {
   /** Ends every call that has no time of its own; 0: none does. */
   readonly timeoutMs?: number | undefined;
 }
-
-const NEW_SESSION =
-  'make a new session, and run the initializers: the variables of a task that restarted are gone';
-
-/** Advice by the code of an error. */
-const adviceFor = (address: string): Readonly<Record<string, string>> => ({
-  UNAVAILABLE: `Does the server ${address} run, and every task of its cluster? When they do, ${NEW_SESSION}.`,
-  ABORTED: `If the server ${address} or a task of its cluster restarted, or its sessions were reset, ${NEW_SESSION}.`,
-});
 
 /** Servers of TensorFlow answer the methods of TensorFlow alone. */
 const NO_FILES =
@@ -77,7 +65,7 @@ export class GrpcTransport implements Transport {
 
   async call(method: string, { bytes }: Parcel, { signal, timeoutMs }: CallOptions): Promise<Parcel> {
     if (bytes.length > MOST_BYTES) throw tooLong(method, bytes.length, MOST_BYTES);
-    const limit = timeoutMs || (this.options.timeoutMs ?? (timeoutMs === 0 ? 0 : ANSWER_MS));
+    const limit = timeLimit(timeoutMs, this.options.timeoutMs);
     const client = await this.#client;
     if (this.#closed) throw new UnavailableError(`the connection to ${this.address} was closed`);
     if (signal?.aborted) throw new CancelledError('the call was cancelled');
@@ -102,15 +90,9 @@ export class GrpcTransport implements Transport {
 
   #errorOf(method: string, { code, details }: GrpcStatus, limit: number): TFError {
     const error = errorOf(code, details);
-    if (error instanceof DeadlineExceededError) error.hint(this.#lateness(method, limit));
+    if (error instanceof DeadlineExceededError) error.hint(latenessOf(this.address, method, limit));
     if (error.code === 'UNIMPLEMENTED' && /File$|^NumShards$/.test(method)) error.hint(NO_FILES);
     return this.advised(error);
-  }
-
-  #lateness(method: string, limit: number): string {
-    const what = `The server ${this.address} did not answer ${method} within ${limit} ms.`;
-    if (method !== 'CreateSession') return what;
-    return `${what} It waits until every task of its cluster runs; operationTimeoutMs of the session gives it more time.`;
   }
 
   advised(error: TFError): TFError {

@@ -3,8 +3,9 @@
  * connections, and credentials.
  */
 import { Schema, checkOptions, shown } from '../base/arguments.js';
-import { FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
-import { importPackage } from '../base/host.js';
+import { InvalidArgumentError } from '../base/errors.js';
+import { optionalPackage } from '../base/optional-package.js';
+import { pem } from './certificates.js';
 
 /** How a call ended: google.rpc.Code and the message. */
 export interface GrpcStatus {
@@ -43,27 +44,12 @@ export interface GrpcModule {
   };
 }
 
-const PACKAGE = '@grpc/grpc-js';
-
-let module: Promise<GrpcModule> | undefined;
-
 /** The package, which users install if they need it. */
-export function loadGrpc(): Promise<GrpcModule> {
-  module ??= importPackage(PACKAGE).catch((error: unknown) => {
-    module = undefined; // it may be installed meanwhile
-    throw new FailedPreconditionError(
-      `targets grpc:// need the package ${PACKAGE}: npm install ${PACKAGE} (${(error as Error).message})`,
-    );
-  }) as Promise<GrpcModule>;
-  return module;
-}
+export const loadGrpc = optionalPackage<GrpcModule>('@grpc/grpc-js', 'targets grpc:// need the package');
 
 /** '/tensorflow.MasterService/RunStep' of 'RunStep'; methods of other services are named with these. */
 export const methodPath = (method: string): string =>
   `/tensorflow.${method.includes('/') ? method : `MasterService/${method}`}`;
-
-/** Protobuf has no longer messages. */
-export const MOST_BYTES = 2 ** 31 - 1;
 
 /**
  * Settings of both sides. Tensors are longer than the 4 MB that gRPC receives by default. With the window of 64 KiB a
@@ -101,10 +87,6 @@ export function checkCredentials(credentials: GrpcCredentials): void {
   if ((credentials.certificate === undefined) !== (credentials.privateKey === undefined))
     throw new InvalidArgumentError('credentials need both certificate and privateKey, or none of them');
 }
-
-/** A PEM file as gRPC takes it. */
-export const pem = (text: string | Uint8Array | undefined): Uint8Array | null =>
-  text === undefined ? null : Buffer.from(text as Uint8Array);
 
 /** A client's credentials: TLS with them, an open connection without. */
 export function channelCredentials(grpc: GrpcModule, credentials: GrpcCredentials | undefined): object {

@@ -33,6 +33,9 @@ export interface Transport {
   advised?(error: TFError): TFError;
 }
 
+/** Protobuf has no longer messages. */
+export const MOST_BYTES = 2 ** 31 - 1;
+
 /** The error for a message that is longer than a transport carries. */
 export const tooLong = (method: string, size: number, most: number): InvalidArgumentError =>
   new InvalidArgumentError(

@@ -1,22 +1,9 @@
 /** GrpcServer: serves calls of a MasterService through gRPC, in Node: the other end of a GrpcTransport. */
-import {
-  InternalError,
-  InvalidArgumentError,
-  TFError,
-  UnavailableError,
-  codeNumber,
-} from '../base/errors.js';
-import { nodeModule } from '../base/host.js';
-import {
-  CONNECTION,
-  GrpcCredentials,
-  GrpcModule,
-  GrpcStatus,
-  loadGrpc,
-  methodPath,
-  pem,
-} from '../master/grpc.js';
-import type { Serve } from './serve-port.js';
+import { InternalError, TFError, UnavailableError, codeNumber } from '../base/errors.js';
+import { CONNECTION, GrpcCredentials, GrpcModule, GrpcStatus, loadGrpc, methodPath } from '../master/grpc.js';
+import type { Serve } from './answer-calls.js';
+import { certificatesOf } from './server-certificates.js';
+import { shortened } from './shortened.js';
 
 interface ServedCall {
   readonly request: Uint8Array;
@@ -57,17 +44,10 @@ interface ServingModule extends GrpcModule {
 /** Messages of a status travel in headers, which hold 8 KB and escape characters: each byte becomes three. */
 const MOST_CHARACTERS = 3072;
 const MOST_HEADER_BYTES = 7168;
-const TRUNCATED = ' ... [truncated]';
-
-/** The beginning of a text, without half a surrogate pair at its end, which no header can hold. */
-const beginOf = (text: string, length: number): string =>
-  text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 
 function fittingMessage(message: string): string {
-  const begin = beginOf(message, MOST_CHARACTERS);
-  const fits = encodeURI(begin).length <= MOST_HEADER_BYTES;
-  if (fits && begin === message) return message;
-  return (fits ? begin : beginOf(message, MOST_CHARACTERS / 4)) + TRUNCATED;
+  const begin = shortened(message, MOST_CHARACTERS);
+  return encodeURI(begin).length <= MOST_HEADER_BYTES ? begin : shortened(message, MOST_CHARACTERS / 4);
 }
 
 const statusOf = (error: TFError): GrpcStatus => ({
@@ -82,15 +62,7 @@ const fromBuffer = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array =>
 
 function serverCredentials(grpc: ServingModule, credentials: GrpcCredentials | undefined): object {
   if (!credentials) return grpc.ServerCredentials.createInsecure();
-  const { rootCertificates, certificate, privateKey } = credentials;
-  if (certificate === undefined || privateKey === undefined)
-    throw new InvalidArgumentError('the credentials of a server need a certificate and its privateKey');
-  const [ca, cert, key] = [pem(rootCertificates), pem(certificate)!, pem(privateKey)!];
-  try {
-    nodeModule('node:tls').createSecureContext({ cert: Buffer.from(cert), key: Buffer.from(key) }); // as gRPC does later
-  } catch (error) {
-    throw new InvalidArgumentError(`the credentials are not valid: ${(error as Error).message}`);
-  }
+  const { ca, cert, key } = certificatesOf(credentials);
   return grpc.ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], ca !== null);
 }
 

@@ -1,47 +1,23 @@
 /** Serves a MasterService through a message port, the other end of a PortTransport. */
-import { TFError, codeNumber } from '../base/errors.js';
 import { isNode } from '../base/host.js';
-import type { ClientFrame, RequestFrame, ServiceFrame } from '../master/port-frames.js';
-import type { Parcel } from '../master/transport.js';
-
-/** As MasterService.call. */
-export type Serve = (
-  method: string,
-  request: Parcel,
-  signal: AbortSignal,
-  carriesBuffers: boolean,
-) => Promise<Parcel>;
-
-const describe = (error: unknown): string =>
-  error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+import type { AnswerFrame, ClientFrame, ServiceFrame } from '../master/frames.js';
+import { CallAnswerer, Serve, describe } from './answer-calls.js';
 
 /** Sends a frame. Buffers are transferred. */
 export const send = (port: MessagePort, frame: ServiceFrame, transfer: ArrayBuffer[] = []): void =>
   port.postMessage(frame, transfer);
 
-/**
- * Answers calls from now on. Only TFErrors are statuses of calls; after another one, such as a trap of the
- * engine, nothing can be served any more.
- */
+const buffersOf = (frame: AnswerFrame): ArrayBuffer[] =>
+  'bytes' in frame ? [frame.bytes.buffer as ArrayBuffer, ...frame.buffers] : [];
+
+/** Answers calls from now on. */
 export function servePort(port: MessagePort, serve: Serve): void {
-  const underWay = new Map<number, AbortController>();
-  const answer = async ({ id, method, bytes, buffers }: RequestFrame): Promise<void> => {
-    const cancelling = new AbortController();
-    underWay.set(id, cancelling);
-    try {
-      const response = await serve(method, { bytes, buffers }, cancelling.signal, true);
-      send(port, { id, ...response }, [response.bytes.buffer as ArrayBuffer, ...response.buffers]);
-    } catch (error) {
-      if (error instanceof TFError) send(port, { id, code: codeNumber(error.code), message: error.message });
-      else send(port, { fatal: describe(error) });
-    } finally {
-      underWay.delete(id);
-    }
-  };
-  port.onmessage = ({ data }: MessageEvent<ClientFrame>) => {
-    if ('cancel' in data) underWay.get(data.cancel)?.abort();
-    else void answer(data);
-  };
+  const answerer = new CallAnswerer(
+    serve,
+    (frame) => send(port, frame, buffersOf(frame)),
+    (error) => send(port, { fatal: describe(error) }),
+  );
+  port.onmessage = ({ data }: MessageEvent<ClientFrame>) => answerer.receive(data);
 }
 
 /**

@@ -1,12 +1,15 @@
 /** Server: runs the steps of sessions elsewhere, of this package or of TensorFlow, on this process' engine. */
-import { Schema, checkOptions, checkText, shown } from '../base/arguments.js';
+import { Schema, checkOptions, checkText, checkTexts, shown } from '../base/arguments.js';
 import { InvalidArgumentError, UnimplementedError } from '../base/errors.js';
 import { isNode } from '../base/host.js';
 import type { Runtime } from '../engine/runtime.js';
 import { GrpcCredentials, checkCredentials } from '../master/grpc.js';
 import { DeviceManager } from '../session/device-manager.js';
+import type { ServerTarget, SocketTarget } from '../session/server-target.js';
+import type { Serve } from './answer-calls.js';
 import { GrpcServer } from './grpc-server.js';
 import { MasterService } from './master-service.js';
+import { SocketServer } from './socket-server.js';
 
 export interface ServeOptions {
   /**
@@ -14,8 +17,15 @@ export interface ServeOptions {
    * whoever reaches another address can run graphs, which read and write files of this machine.
    */
   host?: string;
-  /** 0, the default: any free port. */
+  /** For gRPC. 0, the default: any free port. With websocketPort alone the server does not speak gRPC. */
   port?: number;
+  /** For WebSockets, with which pages use the server. 0: any free port. They need the package ws. */
+  websocketPort?: number;
+  /**
+   * The origins of pages that may use the server, such as 'https://example.org'; '*' for all. Without it pages of
+   * this machine may, those of localhost.
+   */
+  origins?: readonly string[];
   /** The job and the number of the task, which are in the names of the devices; 'localhost' and 0 by default. */
   job?: string;
   task?: number;
@@ -28,11 +38,46 @@ export interface ServeOptions {
 const OPTIONS: Schema<ServeOptions> = {
   host: 'a string',
   port: 'a number',
+  websocketPort: 'a number',
+  origins: 'an array',
   job: 'a string',
   task: 'a number',
   deviceCount: 'a number',
   credentials: 'an object',
 };
+
+/** What a server listens with. */
+interface Listeners {
+  grpc?: GrpcServer;
+  sockets?: SocketServer;
+}
+
+function closeAll({ grpc, sockets }: Listeners): void {
+  grpc?.close();
+  sockets?.close();
+}
+
+/** A host in an address with a port. */
+const nameOf = (host: string): string => (host.includes(':') ? `[${host}]` : host);
+
+/** Adds the listeners that the options ask for. */
+async function listen(
+  listeners: Listeners,
+  { host, port, websocketPort, credentials, origins }: ServeOptions & { host: string },
+  service: MasterService,
+  failed: (error: Error) => void,
+): Promise<void> {
+  const serve: Serve = (...call) => service.call(...call);
+  if (websocketPort !== undefined)
+    listeners.sockets = await SocketServer.listen(
+      { host, port: websocketPort, credentials, origins },
+      serve,
+      failed,
+    );
+  if (port === undefined && websocketPort !== undefined) return;
+  const address = `${nameOf(host)}:${port ?? 0}`;
+  listeners.grpc = await GrpcServer.listen(address, credentials, service.methods, serve, failed);
+}
 
 const isWhole = (value: number, most: number): boolean =>
   Number.isInteger(value) && value >= 0 && value <= most;
@@ -40,9 +85,11 @@ const isWhole = (value: number, most: number): boolean =>
 export class Server {
   private constructor(
     private readonly service: MasterService,
-    private readonly listener: GrpcServer,
-    /** 'grpc://127.0.0.1:2222', the target of sessions. */
-    readonly target: `grpc://${string}`,
+    private readonly listeners: Listeners,
+    /** 'grpc://127.0.0.1:2222', the target of sessions; that of WebSockets if the server does not speak gRPC. */
+    readonly target: ServerTarget,
+    /** 'ws://127.0.0.1:8080', the target of sessions in pages, too. */
+    readonly websocketTarget: SocketTarget | undefined,
     /** '/job:worker/replica:0/task:1', the beginning of the names of its devices. */
     readonly task: string,
     /** Fulfilled when the server is closed; rejected when its engine has crashed, and can serve nothing any more. */
@@ -55,61 +102,46 @@ export class Server {
     checkOptions<ServeOptions>('Server.start', options, OPTIONS);
     if (!isNode)
       throw new UnimplementedError(
-        'a page cannot serve gRPC, because browsers give pages no sockets that listen: start the server in Node',
+        'a page cannot be a server, because browsers give pages no sockets that listen: start the server in Node',
       );
-    const {
-      host = '127.0.0.1',
-      port = 0,
-      job = 'localhost',
-      task = 0,
-      deviceCount = 1,
-      credentials,
-    } = options;
+    const { host = '127.0.0.1', port, websocketPort, origins, job = 'localhost', task = 0 } = options;
     checkText('the host', host);
-    if (!isWhole(port, 65535))
-      throw new InvalidArgumentError(`port must be from 0 to 65535, not ${shown(port)}`);
+    for (const [name, one] of Object.entries({ port, websocketPort }))
+      if (one !== undefined && !isWhole(one, 65535))
+        throw new InvalidArgumentError(`${name} must be from 0 to 65535, not ${shown(one)}`);
+    if (origins !== undefined) checkTexts('origins', origins);
     if (!isWhole(task, 2 ** 31 - 1))
       throw new InvalidArgumentError(`task must be a whole number from 0 on, not ${shown(task)}`);
     if (!/^[A-Za-z][\w]*$/.test(job))
       throw new InvalidArgumentError(`job must be letters, digits and _, not ${shown(job)}`);
-    if (credentials !== undefined) checkCredentials(credentials);
-    return Server.#listen(
-      runtime,
-      `/job:${job}/replica:0/task:${task}`,
-      host,
-      port,
-      deviceCount,
-      credentials,
-    );
+    if (options.credentials !== undefined) checkCredentials(options.credentials);
+    return Server.#listen(runtime, `/job:${job}/replica:0/task:${task}`, { ...options, host });
   }
 
   static async #listen(
     runtime: Runtime,
     task: string,
-    host: string,
-    port: number,
-    deviceCount: number,
-    credentials: GrpcCredentials | undefined,
+    options: ServeOptions & { host: string },
   ): Promise<Server> {
-    const service = new MasterService(runtime, new DeviceManager(runtime, task, deviceCount));
+    const service = new MasterService(runtime, new DeviceManager(runtime, task, options.deviceCount ?? 1));
     let end = (): void => {};
     let crash: (error: Error) => void = () => {};
     const closed = new Promise<void>((resolve, reject) => ([end, crash] = [resolve, reject]));
     closed.catch(() => {}); // whoever looks at it learns of a crash
-    const name = host.includes(':') ? `[${host}]` : host;
+    const listeners: Listeners = {};
     try {
-      const listener = await GrpcServer.listen(
-        `${name}:${port}`,
-        credentials,
-        service.methods,
-        (...call) => service.call(...call),
-        (error) => {
-          crash(error);
-          listener.close();
-        },
-      );
-      return new Server(service, listener, `grpc://${name}:${listener.port}`, task, closed, end);
+      await listen(listeners, options, service, (error) => {
+        crash(error);
+        closeAll(listeners);
+      });
+      const name = nameOf(options.host);
+      const { grpc, sockets } = listeners;
+      const scheme = options.credentials ? 'wss' : 'ws';
+      const websocketTarget = sockets && (`${scheme}://${name}:${sockets.port}` as const);
+      const target = grpc ? (`grpc://${name}:${grpc.port}` as const) : websocketTarget!;
+      return new Server(service, listeners, target, websocketTarget, task, closed, end);
     } catch (error) {
+      closeAll(listeners);
       await service.close();
       throw error;
     }
@@ -117,7 +149,7 @@ export class Server {
 
   /** Ends all sessions, connections and calls under way, and frees the variables. */
   async close(): Promise<void> {
-    this.listener.close();
+    closeAll(this.listeners);
     await this.service.close();
     this.end();
   }

@@ -14,10 +14,11 @@ import type { Tensor } from '../tensor/tensor.js';
 import type { Device, Plan, SessionBackend, Values } from './backend.js';
 import { Callable, CallableOptions } from './callable.js';
 import { LocalBackend } from './local-backend.js';
-import { GrpcTarget, ServerOptions, isGrpcTarget, openOnServer } from './grpc-target.js';
+
 import { OpenSession } from './open-session.js';
 import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
+import { ServerOptions, ServerTarget, isServerTarget, openOnServer } from './server-target.js';
 import { openInWorker } from './worker-target.js';
 import { TRACED_STEP_OPTIONS, Trace, TracedStepOptions } from './trace.js';
 
@@ -34,7 +35,7 @@ export interface SessionOptions extends ServerOptions {
    * not there. 'grpc://host:port' runs on a server of TensorFlow and the cluster that it belongs to, from Node
    * with the package @grpc/grpc-js: there, steps that are not awaited run at the same time.
    */
-  target?: '' | 'worker' | GrpcTarget;
+  target?: '' | 'worker' | ServerTarget;
   /**
    * false: every node runs unchanged, and calls are not inlined. Results are the same. Use it to measure the
    * effect of the optimizer.
@@ -85,9 +86,9 @@ function backendFor(runtime: Runtime, graph: Graph, options: SessionOptions): Se
   const { target = '' } = options;
   if (target === 'worker') return openInWorker(runtime, graph, configOf(options));
   if (target === '') return new LocalBackend(runtime, graph, configOf(options));
-  if (isGrpcTarget(target)) return openOnServer(graph, target, configOf(options), options);
+  if (isServerTarget(target)) return openOnServer(graph, target, configOf(options), options);
   throw new UnimplementedError(
-    `target '${target as string}' is not supported: sessions run in this thread (''), in a worker ('worker') or on a server of TensorFlow ('grpc://host:port')`,
+    `target '${target as string}' is not supported: sessions run in this thread (''), in a worker ('worker') or on a server ('grpc://host:port', 'ws://host:port')`,
   );
 }
 

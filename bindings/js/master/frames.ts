@@ -1,4 +1,4 @@
-/** What crosses a message port between PortTransport and servePort. */
+/** What a client and a service exchange through a message port, or through a socket (socket-frames.ts). */
 import type { Parcel } from './transport.js';
 
 export interface RequestFrame extends Parcel {
@@ -23,19 +23,22 @@ export interface ErrorFrame {
   readonly message: string;
 }
 
-/** A line of the log of the service's engine. */
+/** Of ports alone: a line of the log of the service's engine. */
 export interface LogFrame {
   readonly log: string;
 }
 
-/** The service can serve nothing any more: its engine crashed, or could not be started. */
+/** Of ports alone: the service can serve nothing any more, because its engine crashed, or could not be started. */
 export interface FatalFrame {
   readonly fatal: string;
 }
 
-/** The name of a Web Lock that the service holds as long as it lives. */
+/** Of ports alone: the name of a Web Lock that the service holds as long as it lives. */
 export interface LockFrame {
   readonly lock: string;
 }
 
-export type ServiceFrame = ResponseFrame | ErrorFrame | LogFrame | FatalFrame | LockFrame;
+/** How a call ended. */
+export type AnswerFrame = ResponseFrame | ErrorFrame;
+
+export type ServiceFrame = AnswerFrame | LogFrame | FatalFrame | LockFrame;
