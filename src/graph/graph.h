@@ -360,6 +360,7 @@ typedef struct ImportOptions {
   const char *default_device;
   bool skip_mapped_nodes;     /* nodes whose outputs are all in the input map are not imported */
   bool skip_colocation_check; /* "_class" may name nodes that the GraphDef does not have */
+  bool internal_names;        /* names may begin with '_', as those that partitioning makes */
 } ImportOptions;
 
 typedef struct ImportResults {

@@ -41,9 +41,14 @@ bool import_check_versions(const GraphDef *def, Status *status) {
 
 /* --- names --- */
 
+static bool has_valid_name(const Import *import, const NodeDef *def) {
+  return import->options->internal_names ? node_name_is_valid_internal(def->name)
+                                         : node_name_is_valid(def->name);
+}
+
 static bool check_node_def(Import *import, const NodeDef *def) {
   Status *status = import->status;
-  if (!node_name_is_valid(def->name)) {
+  if (!has_valid_name(import, def)) {
     return status_invalid(status, "Node '%s': Node name contains invalid characters", def->name);
   }
   if (!def->op[0]) return status_invalid(status, "Node '%s' does not specify an operation", def->name);
@@ -71,7 +76,7 @@ bool import_index_nodes(Import *import) {
   Status *status = import->status;
   for (int64_t i = 0; i < import->count; i++) {
     const NodeDef *node = def->node[i];
-    if (!node_name_is_valid(node->name)) return check_node_def(import, node);
+    if (!has_valid_name(import, node)) return check_node_def(import, node);
     int64_t before = import->names.count;
     TRY(string_map_set(&import->names, node->name, (void *)(intptr_t)(i + 1), status));
     if (import->names.count == before) return status_invalid(status, "Node '%s' is not unique", node->name);

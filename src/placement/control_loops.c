@@ -95,20 +95,13 @@ static bool follow_loop(Split *s, int32_t loop, int part, const Node *beside) {
   return true;
 }
 
-static bool closes_loop(const Node *merge) {
-  for (int i = 0; i < merge->num_inputs; i++) {
-    if (node_is_next_iteration(node_input_edge(merge, i)->src)) return true;
-  }
-  return false;
-}
-
 /* A stage of a loop without a loop variable goes around as often as the others. */
 static bool follow_from_stages(Split *s) {
   uint8_t *goes_around = arena_calloc(s->arena, s->num_parts, 1);
   if (!goes_around) return oom(s);
   for (int64_t i = 0; i < s->num_ordered; i++) {
     const Node *node = s->order[i];
-    if (node_is_merge(node) && closes_loop(node)) goes_around[split_part(s, node)] = 1;
+    if (node_is_merge(node) && split_closes_loop(node)) goes_around[split_part(s, node)] = 1;
   }
   for (int64_t i = 0; i < s->num_ordered; i++) {
     const Node *node = s->order[i];

@@ -109,6 +109,26 @@ static void move_control_flow(Split *s) {
   }
 }
 
+bool split_closes_loop(const Node *merge) {
+  for (int i = 0; i < merge->num_inputs; i++) {
+    if (node_is_next_iteration(node_input_edge(merge, i)->src)) return true;
+  }
+  return false;
+}
+
+/* In a graph that is part of another one already, the condition of a loop may come from elsewhere: a _Recv,
+ * which decides whether the value of a Merge goes around. */
+static bool is_condition(const Node *node) {
+  if (!node_is_recv(node)) return false;
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    const Edge *edge = node->out_edges[i];
+    if (!node_is_switch(edge->dst) || edge->dst_input != 1) continue;
+    const Node *value = node_input_edge(edge->dst, 0)->src;
+    if (node_is_merge(value) && split_closes_loop(value)) return true;
+  }
+  return false;
+}
+
 static bool find_loops(Split *s) {
   NodeSet set;
   TRY(graph_fixup_source_and_sink_edges(s->graph, NULL, s->status));
@@ -120,8 +140,9 @@ static bool find_loops(Split *s) {
   for (int64_t id = SINK_ID + 1; id < s->num_old; id++) {
     Node *node = graph_node(s->graph, id);
     if (!node) continue;
-    if (node_is_loop_cond(node)) s->conditions[s->loops.loop_of[id]] = node;
-    if (node_is_enter(node)) s->enters[s->loops.loop_of[id]] = node;
+    int32_t loop = s->loops.loop_of[id];
+    if (node_is_loop_cond(node) || (!s->conditions[loop] && is_condition(node))) s->conditions[loop] = node;
+    if (node_is_enter(node)) s->enters[loop] = node;
   }
   return graph_topological_order(s->graph, &set, NULL, 0, s->arena, &s->order, &s->num_ordered, s->status);
 }

@@ -36,7 +36,8 @@ typedef struct Split {
   LoopTree loops; /* before nodes were added */
   Node **order;   /* the nodes of then, inputs first but for what closes loops */
   int64_t num_ordered;
-  Node **conditions, **enters; /* per loop: its LoopCond and one of its Enters; NULL: none */
+  Node **conditions,
+      **enters; /* per loop: its LoopCond or the _Recv of it, and one of its Enters; NULL: none */
   ControlLoop *control_loops;
   Channel **channels; /* per node id of the graph as it was */
   int64_t *keys;      /* per node id: nodes should come in the order of these; grows with the graph */
@@ -54,6 +55,8 @@ enum { KEYS_PER_NODE = 4 };
 MUST_CHECK bool split_place(Split *s, Node *node, int part, const Node *beside, int place);
 /* The node that reads a value of it first; NULL when none does. */
 const Node *split_first_reader(const Node *node);
+/* Whether a Merge gets the values of further iterations. */
+bool split_closes_loop(const Node *merge);
 /* The node comes before one more consumer. */
 void split_hurry(Split *s, const Node *node, const Node *consumer);
 /* A name that no node has: that of `node` between the two texts, and a number. NULL when out of memory. */

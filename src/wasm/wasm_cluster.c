@@ -56,6 +56,22 @@ void TF_WasmAbortRendezvous(TF_WasmRendezvous *rendezvous, TF_Code code, const c
 
 /* --- devices and graphs --- */
 
+static bool import_part(TF_Graph *graph, const void *graph_def, size_t length, Status *status) {
+  const ImportOptions options = {.internal_names = true, .skip_colocation_check = true};
+  Arena *arena = arena_new();
+  if (!arena) return status_oom(status, "a GraphDef");
+  lock_graph(graph);
+  bool ok = graph_import_bytes(graph->graph, graph_def, length, &options, arena, NULL, status);
+  unlock_graph(graph);
+  arena_free(arena);
+  return ok;
+}
+
+void TF_WasmImportPart(TF_Graph *graph, const void *graph_def, size_t length, TF_Status *status) {
+  start_status(status);
+  reported(import_part(graph, graph_def, length, &status->status));
+}
+
 static bool join(TF_Session *session, const char *const *names, const int64_t *incarnations, int count,
                  Status *status) {
   DeviceSet *all;

@@ -22,6 +22,11 @@ TF_CAPI_EXPORT extern void TF_WasmWantedKey(TF_WasmRendezvous *rendezvous, TF_Bu
 TF_CAPI_EXPORT extern void TF_WasmAbortRendezvous(TF_WasmRendezvous *rendezvous, TF_Code code,
                                                   const char *message);
 
+/* Imports a GraphDef that a master made of a part of its graph: nodes may have names that begin with '_', and
+ * be colocated with nodes of other parts. */
+TF_CAPI_EXPORT extern void TF_WasmImportPart(TF_Graph *graph, const void *graph_def, size_t length,
+                                             TF_Status *status);
+
 /* The session, which has run nothing yet, places nodes on `count` devices of other tasks, too. */
 TF_CAPI_EXPORT extern void TF_WasmJoinDevices(TF_Session *session, const char *const *names,
                                               const int64_t *incarnations, int count, TF_Status *status);

@@ -34,7 +34,8 @@ export async function serveGrpc({ credentials, answer = (_method, _bytes, next) 
     const ending = new AbortController();
     call.on('cancelled', () => ending.abort());
     const bytes = new Uint8Array(call.request);
-    const next = async () => (await service.call(method, { bytes, buffers: [] }, ending.signal, false)).bytes;
+    const next = async () =>
+      (await service.table.call(method, { bytes, buffers: [] }, ending.signal, false)).bytes;
     try {
       done(null, Buffer.from(await answer(method, bytes, next)));
     } catch (error) {

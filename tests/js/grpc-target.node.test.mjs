@@ -1,4 +1,4 @@
-// Sessions with the target 'grpc://' on clusters of TensorFlow's own servers.
+// Sessions with the target 'grpc://' on clusters whose tasks are servers of TensorFlow, of this package, and both.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -14,21 +14,43 @@ import {
 import { batchOf, parseDigits } from '../../examples/digits/data.mjs';
 import { buildNetwork } from '../../examples/digits/network.mjs';
 import { engine } from './engine.mjs';
-import { needTensorFlow, newCluster, startCluster, startTasks } from './tensorflow-servers.mjs';
+import { startMixedCluster, startMixedTasks } from './mixed-servers.mjs';
+import { needTensorFlow, newCluster } from './tensorflow-servers.mjs';
 
 const [FIRST, SECOND, PS] = ['/job:worker/task:0', '/job:worker/task:1', '/job:ps/task:0'];
 const MIB = 2 ** 20;
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
-describe("the target 'grpc://'", function () {
-  this.timeout(120_000);
+const isMaster = (job, index) => job === 'worker' && index === 0;
+
+/** Which tasks are servers of whom, by what the specs are called. */
+const CLUSTERS = {
+  "on TensorFlow's servers": () => 'theirs',
+  'on servers of this package': () => 'ours',
+  "with TensorFlow's master and workers of this package": (job, index) =>
+    isMaster(job, index) ? 'theirs' : 'ours',
+  "with a master of this package and TensorFlow's workers": (job, index) =>
+    isMaster(job, index) ? 'ours' : 'theirs',
+};
+
+for (const [name, kindOf] of Object.entries(CLUSTERS))
+  describe(`the target 'grpc://' ${name}`, function () {
+    this.timeout(120_000);
+    specs(kindOf);
+  });
+
+function specs(kindOf) {
+  /** Servers of this package know messages that those of TensorFlow do not. */
+  const isOfTensorFlow = kindOf('worker', 0) === 'theirs';
+  const itThere = isOfTensorFlow ? it : () => {};
+  const startTasks = (cluster, tasks) => startMixedTasks(cluster, kindOf, tasks);
   let tf;
   let servers;
   before(async function () {
     needTensorFlow(this);
     tf = await engine();
-    servers = await startCluster({ worker: 2, ps: 1 });
+    servers = await startMixedCluster({ worker: 2, ps: 1 }, kindOf);
   });
   after(() => servers?.kill());
   afterEach(() => servers && tf.Session.reset(servers.target));
@@ -78,7 +100,8 @@ describe("the target 'grpc://'", function () {
       assert.equal(tasks['v VarHandleOp'], '/job:ps:0/device:CPU:0');
       assert.equal(tasks['a Mul'], '/job:worker:0/device:CPU:0');
       assert.equal(tasks['b Exp'], '/job:worker:1/device:CPU:0');
-      assert.ok(trace.records.some(({ node, op }) => node === 'RecvTensor' && op === 'RecvTensor'));
+      if (isOfTensorFlow)
+        assert.ok(trace.records.some(({ node, op }) => node === 'RecvTensor' && op === 'RecvTensor'));
     }));
 
   it('trains the digits network on two tasks, with variables on a third, along the losses of this thread', async () => {
@@ -181,7 +204,7 @@ describe("the target 'grpc://'", function () {
       assert.throws(() => session.runSync(sum), UnimplementedError);
     }));
 
-  it('refuses what was changed after it was sent, and says what to do', () =>
+  itThere('refuses what was changed after it was sent, and says what to do', () =>
     withSession(async (g, session) => {
       const x = g.placeholder('float32', [], { name: 'x' });
       const [y] = g.whileLoop(
@@ -198,7 +221,8 @@ describe("the target 'grpc://'", function () {
       const next = new tf.Session(g, { target: servers.target });
       assert.equal((await next.run(dx, { x: 3 })).item(), 8 * 3 ** 7);
       await next.close();
-    }));
+    }),
+  );
 
   it('refuses a device that does not exist', () =>
     withSession(
@@ -303,13 +327,14 @@ describe("the target 'grpc://'", function () {
       await assert.rejects(session.run(g.constant(1)), /Session has been closed/);
     }));
 
-  it('says that a server has no files in memory', () =>
+  itThere('says that a server has no files in memory', () =>
     withSession(async (_, session) =>
       assert.rejects(session.ramFiles.create('ram://x', 4), {
         name: 'UnimplementedError',
         message: /restore the checkpoint from a path that the server can read/,
       }),
-    ));
+    ),
+  );
 
   it('waits for the tasks of its cluster as long as it may', async () => {
     const cluster = await newCluster({ worker: 2 });
@@ -408,4 +433,4 @@ describe("the target 'grpc://'", function () {
     await session.close();
     await server.kill();
   });
-});
+}

@@ -120,7 +120,7 @@ describe('MasterService', () => {
   /** Calls a method with plain bytes, as a transport to another machine does. */
   const call = async (name, request, { signal = new AbortController().signal, buffers = false } = {}) => {
     const method = master[name];
-    const response = await service.call(name, pack(method.request, request, buffers), signal, buffers);
+    const response = await service.table.call(name, pack(method.request, request, buffers), signal, buffers);
     if (!buffers) assert.equal(response.buffers.length, 0);
     return unpack(method.response, response);
   };
@@ -210,12 +210,12 @@ describe('MasterService', () => {
   });
 
   it('refuses what it does not know, and bytes that are no message', async () => {
-    await assert.rejects(service.call('Nothing', { bytes: new Uint8Array(0), buffers: [] }), {
+    await assert.rejects(service.table.call('Nothing', { bytes: new Uint8Array(0), buffers: [] }), {
       code: 'NOT_FOUND',
     });
     const noise = { bytes: Uint8Array.of(0x0a, 200, 1), buffers: [] };
     for (const method of Object.keys(master).filter((name) => master[name].request))
-      await assert.rejects(service.call(method, noise, new AbortController().signal, false), {
+      await assert.rejects(service.table.call(method, noise, new AbortController().signal, false), {
         code: 'INVALID_ARGUMENT',
       });
     await assert.rejects(call('CreateSession', { graphDef: Uint8Array.of(1, 2, 3) }), {
@@ -265,7 +265,7 @@ describe('RemoteBackend', () => {
     call(method, request, { signal = new AbortController().signal }) {
       assert.equal(request.buffers.length, 0);
       log.push(method);
-      return service.call(method, request, signal, false);
+      return service.table.call(method, request, signal, false);
     },
   });
 

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { startMixedCluster } from './mixed-servers.mjs';
 import { PYTHON, needTensorFlow, startCluster } from './tensorflow-servers.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -31,11 +32,12 @@ async function startOurs() {
 }
 
 /** What the programs print, by name, without what differs from run to run: handles of sessions, and the folder. */
-async function outputs(target) {
+async function outputs(target, device) {
   const folder = mkdtempSync(path.join(tmpdir(), 'tfcore-programs-'));
   const child = spawn(PYTHON, [path.join(PROGRAMS, 'run.py'), target, folder, ...programs], {
     timeout: MOST_MS,
     killSignal: 'SIGKILL',
+    env: device ? { ...process.env, DEVICE: device } : process.env,
   });
   let [printed, words] = ['', ''];
   child.stdout.on('data', (text) => (printed += text));
@@ -64,5 +66,37 @@ describe('programs of TensorFlow in Python', function () {
       const expected = theirs.lines.get(name);
       assert.ok(expected && !expected.includes('did not end'), theirs.words);
       assert.deepEqual(ours.lines.get(name), expected);
+    });
+});
+
+// The same with a second task, on which the programs place their nodes, and on which the master computes nothing.
+describe('programs of TensorFlow in Python, on clusters of two tasks', function () {
+  this.timeout(240_000);
+  const KINDS = {
+    "TensorFlow's master and a worker of this package": { worker: 'theirs', ps: 'ours' },
+    "a master of this package and TensorFlow's worker": { worker: 'ours', ps: 'theirs' },
+    'servers of this package': { worker: 'ours', ps: 'ours' },
+  };
+  const clusters = [];
+  let expected;
+  before(async function () {
+    needTensorFlow(this);
+    expected = await outputsOn({ worker: 'theirs', ps: 'theirs' });
+  });
+  after(() => Promise.all(clusters.map((cluster) => cluster.kill())));
+
+  async function outputsOn(kinds) {
+    const cluster = await startMixedCluster({ worker: 1, ps: 1 }, (job) => kinds[job]);
+    clusters.push(cluster);
+    return outputs(cluster.target, '/job:ps/task:0');
+  }
+
+  for (const [name, kinds] of Object.entries(KINDS))
+    it(`print on ${name} what they print on TensorFlow's servers`, async () => {
+      const { lines, words } = await outputsOn(kinds);
+      for (const program of programs) {
+        assert.ok(!expected.lines.get(program)?.includes('did not end'), expected.words);
+        assert.deepEqual(lines.get(program), expected.lines.get(program), `${program}: ${words}`);
+      }
     });
 });

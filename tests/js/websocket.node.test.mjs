@@ -63,7 +63,10 @@ describe('WebSockets', function () {
   async function failureOf(target, options = {}) {
     const g = graph();
     const session = opened(g, { websocketTarget: target }, { operationTimeoutMs: 5000, ...options });
-    return session.run(square(g), { x: 3 }).then(() => assert.fail('the step did not fail'), (error) => error);
+    return session.run(square(g), { x: 3 }).then(
+      () => assert.fail('the step did not fail'),
+      (error) => error,
+    );
   }
 
   /** Waits until `got()` is `wanted`: a server learns of the end of a client later than the client. */
@@ -93,7 +96,8 @@ describe('WebSockets', function () {
       complete();
     });
     const closed = once(socket, 'close').then(([code, reason]) => ({ code, reason: String(reason) }));
-    const next = () => new Promise((resolve) => (answers.length > 0 ? resolve(answers.shift()) : waiting.push(resolve)));
+    const next = () =>
+      new Promise((resolve) => (answers.length > 0 ? resolve(answers.shift()) : waiting.push(resolve)));
     let lastId = 0;
     const call = (method, values) => {
       const bytes = master[method].request.encode(values);
@@ -144,7 +148,11 @@ describe('WebSockets', function () {
         [{ origins: [5] }, 'INVALID_ARGUMENT', /origins/],
         [{ credentials: {} }, 'INVALID_ARGUMENT', /need a certificate and its privateKey/],
         [{ host: 'nowhere.invalid' }, 'UNAVAILABLE', /^the server cannot listen on nowhere\.invalid:0: /],
-        [{ websocketPort: Number(new URL(websocketTarget).port) }, 'UNAVAILABLE', /^the server cannot listen on 127/],
+        [
+          { websocketPort: Number(new URL(websocketTarget).port) },
+          'UNAVAILABLE',
+          /^the server cannot listen on 127/,
+        ],
         [{ port: 1, host: 'nowhere.invalid' }, 'UNAVAILABLE', /^the server cannot listen on nowhere/],
       ];
       for (const [options, code, message] of refusals)
@@ -202,7 +210,9 @@ describe('WebSockets', function () {
     const rootCertificates = pem('root');
     const step = async (server, credentials) => {
       const g = graph();
-      return (await opened(g, server, { credentials, operationTimeoutMs: 5000 }).run(square(g), { x: 3 })).item();
+      return (
+        await opened(g, server, { credentials, operationTimeoutMs: 5000 }).run(square(g), { x: 3 })
+      ).item();
     };
 
     it('with credentials, for those who trust the certificate', async () => {
@@ -251,12 +261,26 @@ describe('WebSockets', function () {
 
     it('pages of this machine, and programs, by default', async () => {
       const server = await started();
-      const admitted = ['http://localhost', 'https://localhost:8443', 'http://127.0.0.1:3000', 'http://[::1]:1'];
-      for (const origin of [undefined, ...admitted]) assert.equal((await stepOf(server, origin)).id, 1, origin);
-      const refused = ['http://example.org', 'http://localhost.example.org', 'https://127.0.0.1.nip.io', 'null'];
+      const admitted = [
+        'http://localhost',
+        'https://localhost:8443',
+        'http://127.0.0.1:3000',
+        'http://[::1]:1',
+      ];
+      for (const origin of [undefined, ...admitted])
+        assert.equal((await stepOf(server, origin)).id, 1, origin);
+      const refused = [
+        'http://example.org',
+        'http://localhost.example.org',
+        'https://127.0.0.1.nip.io',
+        'null',
+      ];
       for (const origin of refused) {
         const { code, reason } = await stepOf(server, origin);
-        assert.deepEqual([code, reason.startsWith(`the server does not serve pages of ${origin}`)], [1008, true]);
+        assert.deepEqual(
+          [code, reason.startsWith(`the server does not serve pages of ${origin}`)],
+          [1008, true],
+        );
       }
     });
 
@@ -327,7 +351,10 @@ describe('WebSockets', function () {
       await server.closed;
       const error = await outcome;
       assert.ok(error instanceof UnavailableError, String(error));
-      assert.match(error.message, /\(the server was closed\), and the sessions that it carried have ended\n.*make a new session/s);
+      assert.match(
+        error.message,
+        /\(the server was closed\), and the sessions that it carried have ended\n.*make a new session/s,
+      );
       await assert.rejects(session.run(square(g), { x: 1 }), UnavailableError);
       await session.close();
       g.dispose();
@@ -355,7 +382,10 @@ describe('WebSockets', function () {
       const outcome = session.run(forever);
       await pause(100);
       for (const socket of sockets) socket.destroy();
-      await assert.rejects(outcome, { code: 'UNAVAILABLE', message: /\(with code 1006\).*make a new session/s });
+      await assert.rejects(outcome, {
+        code: 'UNAVAILABLE',
+        message: /\(with code 1006\).*make a new session/s,
+      });
       assert.equal((await opened(g, server).run(v)).item(), 7);
     });
   });
@@ -511,7 +541,10 @@ describe('WebSockets', function () {
       const plain = http.createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
       const other = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => false });
       await Promise.all([once(plain, 'listening'), once(other, 'listening')]);
-      ended.push(() => plain.close(), () => other.close());
+      ended.push(
+        () => plain.close(),
+        () => other.close(),
+      );
       for (const one of [plain, other])
         assert.equal((await failureOf(`ws://127.0.0.1:${one.address().port}`)).code, 'UNAVAILABLE');
     });
@@ -531,7 +564,9 @@ describe('WebSockets', function () {
 
     it('the server does not serve the page', async () => {
       const refusing = new WebSocketServer({ port: 0, host: '127.0.0.1', handleProtocols: () => PROTOCOL });
-      refusing.on('connection', (socket) => socket.close(1008, 'the server does not serve pages of http://a'));
+      refusing.on('connection', (socket) =>
+        socket.close(1008, 'the server does not serve pages of http://a'),
+      );
       await once(refusing, 'listening');
       ended.push(() => refusing.close());
       const error = await failureOf(`ws://127.0.0.1:${refusing.address().port}`);
@@ -568,7 +603,10 @@ describe('WebSockets', function () {
       const session = opened(g, server);
       await session.run(g.initializer());
       await tf.Session.reset(server.websocketTarget);
-      await assert.rejects(session.run(v), { code: 'ABORTED', message: /its sessions were reset, make a new/ });
+      await assert.rejects(session.run(v), {
+        code: 'ABORTED',
+        message: /its sessions were reset, make a new/,
+      });
       await assert.rejects(opened(g, server).run(v), { code: 'FAILED_PRECONDITION' });
     });
   });
@@ -625,7 +663,8 @@ describe('WebSockets', function () {
       await run(serving),
       /^FailedPreconditionError: servers of WebSockets need the package ws: npm install ws \(/,
     );
-    if (hasOwn) assert.match(await run(`${step} await session.close();`, flag), /^Tensor<float32 \[\]: 7>\n$/);
+    if (hasOwn)
+      assert.match(await run(`${step} await session.close();`, flag), /^Tensor<float32 \[\]: 7>\n$/);
     symlinkSync(MODULES, path.join(folder, 'node_modules'));
     assert.match(await run(step), /^Tensor<float32 \[\]: 7>\n$/);
   });

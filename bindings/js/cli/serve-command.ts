@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { init } from '../init.js';
 import type { TF } from '../tf.js';
 import type { GrpcCredentials } from '../master/grpc.js';
+import type { ClusterSpec } from '../service/cluster.js';
 import { Arguments, Command, CommandError } from './command-line.js';
 
 function number(args: Arguments, name: string): number | undefined {
@@ -27,6 +28,16 @@ function credentialsOf(args: Arguments): GrpcCredentials | undefined {
   if ((certificate === undefined) !== (privateKey === undefined))
     throw new CommandError('--certificate and --key belong together', 2);
   return certificate === undefined ? undefined : { certificate, privateKey: privateKey! };
+}
+
+function clusterOf(args: Arguments): ClusterSpec | undefined {
+  const text = file(args, 'cluster');
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as ClusterSpec;
+  } catch (error) {
+    throw new CommandError(`--cluster is no JSON: ${(error as Error).message}`);
+  }
 }
 
 /** Checkpoints and other files of graphs. */
@@ -58,6 +69,10 @@ export const serveCommand: Command = {
     host: { value: 'NAME', help: 'the address to listen on; 127.0.0.1 by default' },
     job: { value: 'NAME', help: "the job in the names of the devices; 'localhost' by default" },
     task: { value: 'N', help: 'the number of the task in the names of the devices; 0 by default' },
+    cluster: {
+      value: 'FILE',
+      help: 'the tasks that compute together, as JSON: {"worker": ["127.0.0.1:2222", ...]}',
+    },
     devices: { value: 'N', help: 'how many devices of type CPU it has; 1 by default' },
     threads: { value: 'N', help: 'how many threads a kernel uses' },
     directory: { value: 'FOLDER', help: 'the root of the paths of files; / by default' },
@@ -83,6 +98,7 @@ export const serveCommand: Command = {
         host: args.one('host'),
         job: args.one('job'),
         task: number(args, 'task'),
+        cluster: clusterOf(args),
         deviceCount: number(args, 'devices'),
         credentials: credentialsOf(args),
       }),

@@ -34,9 +34,7 @@ export class TaskRendezvous {
     wasm.scope((scope) => {
       const value = tensor ? uploadTensor(wasm, scope, tensor) : 0;
       try {
-        wasm.checked((status) =>
-          wasm.call.TF_WasmLeaveValue(this.pointer, scope.string(key), value, status),
-        );
+        wasm.checked((status) => wasm.call.TF_WasmLeaveValue(this.pointer, scope.string(key), value, status));
       } finally {
         if (value !== 0) wasm.call.TF_DeleteTensor(value);
       }

@@ -47,7 +47,11 @@ export interface Method<Q extends Fields, R extends Fields> {
   readonly response: MessageType<R>;
 }
 
-export const method = <Q extends Fields, R extends Fields>(name: string, request: Q, response: R): Method<Q, R> => ({
+export const method = <Q extends Fields, R extends Fields>(
+  name: string,
+  request: Q,
+  response: R,
+): Method<Q, R> => ({
   name,
   request: new MessageType(request),
   response: new MessageType(response),

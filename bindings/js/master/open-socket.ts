@@ -42,7 +42,9 @@ export async function openSocket(
   credentials: GrpcCredentials | undefined,
 ): Promise<OpenedSocket> {
   const isNeeded = credentials !== undefined || typeof WebSocket === 'undefined';
-  const ws = isNode ? await loadWs().catch((error: Error) => (isNeeded ? Promise.reject(error) : undefined)) : undefined;
+  const ws = isNode
+    ? await loadWs().catch((error: Error) => (isNeeded ? Promise.reject(error) : undefined))
+    : undefined;
   if (ws) return openInNode(ws, address, credentials);
   return { socket: new WebSocket(address, PROTOCOL) as FrameSocket, hold: () => {} };
 }

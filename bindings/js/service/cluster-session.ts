@@ -2,17 +2,18 @@
  * ClusterSession: a session whose nodes may be on the devices of other tasks. This task is the master of its steps: it
  * runs its own part, and has the other tasks, which may be TensorFlow's, run theirs.
  */
-import { CancelledError, TFError, UnimplementedError, codeNumber, errorOf } from '../base/errors.js';
+import { CancelledError, InvalidArgumentError, TFError, codeNumber, errorOf } from '../base/errors.js';
 import type { TraceReceiver } from '../engine/session-step.js';
 import { MessageWriter, fieldsOf, textOf } from '../messages/protobuf.js';
 import type { Output } from '../graph/operation.js';
-import type { Answer, BackendOptions, Device, Plan, Values } from '../session/backend.js';
+import type { Answer, BackendOptions, Device, PartialRunBackend, Plan, Values } from '../session/backend.js';
 import type { LocalBackend, LocalCallable } from '../session/local-backend.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { Cluster, newNumber } from './cluster.js';
 import { taskOfDevice } from './task-name.js';
 import * as worker from './worker-messages.js';
 import type { OtherTasks, ServedSession } from './master-service.js';
+import { PartialPlan, PartialStep, addExchange } from './partial-step.js';
 import type { WorkerService } from './worker-service.js';
 
 type Connections = readonly (readonly [Output, Output])[];
@@ -58,6 +59,8 @@ interface Prepared {
 const keyOf = ({ feeds, fetches, targets }: Plan): string =>
   [feeds, fetches, targets].map((list) => list.map(({ name }) => name).join()).join(';');
 
+const NO_VALUES: Values = { tensors: [], owned: [] };
+
 const same = (values: () => readonly Tensor[]): readonly Tensor[] => values();
 
 /** An error of another task, with the task's name in front, as TensorFlow's masters tell it. */
@@ -68,6 +71,9 @@ export class ClusterSession implements ServedSession {
   /** By what the steps compute; of the graph as it is. */
   readonly #prepared = new Map<string, Promise<Prepared>>();
   #parts: RemotePart[] = [];
+  readonly #partialSteps = new Map<string, Promise<PartialStep>>();
+  /** The nodes that were added for partial runs, by what these compute. */
+  readonly #exchanges = new Map<string, PartialPlan>();
 
   private constructor(
     private readonly local: LocalBackend,
@@ -107,28 +113,68 @@ export class ClusterSession implements ServedSession {
     this.#prepared.clear();
     const parts = this.#parts.splice(0);
     for (const { task, graphHandle } of parts)
-      this.cluster
-        .invoke(task, worker.DeregisterGraph, { ...this.#address, graphHandle })
-        .catch(() => {}); // whoever runs the task again has forgotten it
+      this.cluster.invoke(task, worker.DeregisterGraph, { ...this.#address, graphHandle }).catch(() => {}); // whoever runs the task again has forgotten it
   }
 
   async run<T>(plan: Plan, values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
-    return this.#run(await this.#prepare(keyOf(plan), plan, []), values, options, answer);
+    const prepared = await this.#prepare(keyOf(plan), plan, []);
+    return this.#runStep(prepared, values, options, answer);
   }
 
   makeCallable(plan: Plan, connections: Connections): ClusterCallable {
     const key = `${keyOf(plan)};${connections.flat().map(({ name }) => name)}`;
     return new ClusterCallable((values, options, answer) =>
-      this.#prepare(key, plan, connections).then((prepared) => this.#run(prepared, values, options, answer)),
+      this.#prepare(key, plan, connections).then((prepared) =>
+        this.#runStep(prepared, values, options, answer),
+      ),
     );
   }
 
-  partialRun(): never {
-    throw new UnimplementedError('partial runs are not possible in sessions of this server with several tasks');
+  partialRun(plan: Plan): { readonly handle: string } {
+    const stepId = newNumber();
+    const handle = `${keyOf(plan)};${stepId}`;
+    this.#partialSteps.set(handle, this.#beginPartial(plan, stepId));
+    return { handle };
   }
 
-  resumePartialRun(): never {
-    return this.partialRun();
+  /** The step of a partial run begins, and waits for its feeds. */
+  async #beginPartial(plan: Plan, stepId: bigint): Promise<PartialStep> {
+    const key = keyOf(plan);
+    let exchange = this.#exchanges.get(key);
+    if (!exchange) {
+      this.graphChanged();
+      exchange = addExchange(this.local.graph, plan, this.service.firstDevice);
+      this.#exchanges.set(key, exchange);
+    }
+    const prepared = await this.#prepare(`${key};in pieces`, exchange.plan, exchange.connections);
+    const ended = this.#runParts(stepId, prepared, NO_VALUES, {});
+    ended.catch(() => {}); // its pieces report it
+    return new PartialStep(exchange, this.service.step(stepId), ended, () => this.#cleanUp(stepId, prepared));
+  }
+
+  resumePartialRun(handle: string): { run: PartialRunBackend['run'] } {
+    const beginning = this.#partialSteps.get(handle);
+    if (!beginning) throw new InvalidArgumentError('Must run PartialRunSetup before performing partial runs');
+    return {
+      run: async (piece, values, { signal }, answer) => {
+        const step = await beginning;
+        step.check(piece);
+        try {
+          const results = await step.run(piece, values.tensors, signal);
+          if (step.isComplete) this.#endPartial(handle);
+          return answer(() => results);
+        } catch (error) {
+          this.#endPartial(handle);
+          throw error;
+        }
+      },
+    };
+  }
+
+  #endPartial(handle: string): void {
+    const step = this.#partialSteps.get(handle);
+    this.#partialSteps.delete(handle);
+    step?.then(({ cleanUp }) => cleanUp()).catch(() => {}); // it has not begun
   }
 
   listDevices(): Promise<Device[]> {
@@ -136,9 +182,12 @@ export class ClusterSession implements ServedSession {
   }
 
   async close(): Promise<void> {
+    for (const handle of [...this.#partialSteps.keys()]) this.#endPartial(handle);
     this.graphChanged();
     const request = { sessionHandle: this.handle };
-    await this.#tellAll((task) => this.cluster.invoke(task, worker.DeleteWorkerSession, request)).catch(() => {});
+    await this.#tellAll((task) => this.cluster.invoke(task, worker.DeleteWorkerSession, request)).catch(
+      () => {},
+    );
     await this.local.close();
   }
 
@@ -195,22 +244,37 @@ export class ClusterSession implements ServedSession {
     }
   }
 
-  /** Runs all parts of a step. The first error ends the others. */
-  async #run<T>(
-    { callable, parts }: Prepared,
+  async #runStep<T>(
+    prepared: Prepared,
     values: Values,
     options: BackendOptions,
     answer: Answer<T>,
   ): Promise<T> {
     const stepId = newNumber();
+    try {
+      const results = await this.#runParts(stepId, prepared, values, options);
+      return answer(() => results);
+    } finally {
+      this.#cleanUp(stepId, prepared);
+    }
+  }
+
+  /** Runs all parts of a step. The first error ends the others. The values stay until the step is cleaned up. */
+  async #runParts(
+    stepId: bigint,
+    { callable, parts }: Prepared,
+    values: Values,
+    options: BackendOptions,
+  ): Promise<readonly Tensor[]> {
     const step = this.service.step(stepId);
     const ending = new AbortController();
     const end = () => ending.abort();
     options.signal?.addEventListener('abort', end, { once: true });
-    const failed = (error: unknown) => {
+    let first: unknown;
+    const failed = (error: unknown): void => {
+      first ??= error;
       if (error instanceof TFError) step.abort(error);
       end();
-      throw error;
     };
     const stats: Uint8Array[] = [];
     const trace = options.trace && { add: (metadata: Uint8Array) => void stats.push(metadata) };
@@ -220,17 +284,21 @@ export class ClusterSession implements ServedSession {
       (exchange) => callable.run(values, { ...options, signal: ending.signal, trace, exchange }, same),
     );
     const others = parts.map((part) => this.#runPart(part, stepId, trace, ending.signal));
-    try {
-      const [results] = await Promise.all([own.catch(failed), ...others.map((other) => other.catch(failed))]);
-      return answer(() => results as readonly Tensor[]);
-    } finally {
-      await Promise.allSettled([own, ...others]);
-      options.signal?.removeEventListener('abort', end);
-      if (stats.length > 0) options.trace?.add(joined(stats));
-      void this.service.cleanUp(stepId);
-      for (const task of new Set(parts.map(({ task }) => task)))
-        this.cluster.invoke(task, worker.CleanupGraph, { stepId }, undefined, ATTEMPT_MS).catch(() => {}); // it is gone
-    }
+    for (const other of others) other.catch(failed);
+    /* The task that did not send a value reports why. */
+    own.catch((error) => !step.hasDerivedError && failed(error));
+    const [outcome] = await Promise.allSettled([own, ...others]);
+    options.signal?.removeEventListener('abort', end);
+    if (stats.length > 0) options.trace?.add(joined(stats));
+    if (first !== undefined) throw first;
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  }
+
+  #cleanUp(stepId: bigint, { parts }: Prepared): void {
+    void this.service.cleanUp(stepId);
+    for (const task of new Set(parts.map(({ task }) => task)))
+      this.cluster.invoke(task, worker.CleanupGraph, { stepId }, undefined, ATTEMPT_MS).catch(() => {}); // it is gone
   }
 
   async #runPart(

@@ -32,7 +32,9 @@ export class Cluster {
     const addresses = new Map<string, string>();
     for (const [job, tasks] of Object.entries(spec)) {
       if (typeof tasks !== 'object' || tasks === null)
-        throw new InvalidArgumentError(`the tasks of job '${job}' must be a list of addresses, not ${shown(tasks)}`);
+        throw new InvalidArgumentError(
+          `the tasks of job '${job}' must be a list of addresses, not ${shown(tasks)}`,
+        );
       for (const [index, address] of Object.entries(tasks)) {
         if (!/^\d+$/.test(index) || typeof address !== 'string' || !/^[^/]+:\d+$/.test(address))
           throw new InvalidArgumentError(
@@ -49,6 +51,13 @@ export class Cluster {
     return [...this.#addresses.keys()];
   }
 
+  /** 'host:port'. Throws for a task that is not in the cluster. */
+  addressOf(task: string): string {
+    const address = this.#addresses.get(task);
+    if (address === undefined) throw new AbortedError(`${task} is not a task of the cluster`);
+    return address;
+  }
+
   /** Calls a method of a task. Without a limit it may take as long as it does. */
   invoke<Q extends Fields, R extends Fields>(
     task: string,
@@ -61,10 +70,8 @@ export class Cluster {
   }
 
   #transport(task: string): GrpcTransport {
-    const address = this.#addresses.get(task);
-    if (address === undefined) throw new AbortedError(`${task} is not a task of the cluster`);
     let transport = this.#transports.get(task);
-    if (!transport) this.#transports.set(task, (transport = new GrpcTransport(address, {})));
+    if (!transport) this.#transports.set(task, (transport = new GrpcTransport(this.addressOf(task), {})));
     return transport;
   }
 

@@ -2,6 +2,7 @@
 import { InternalError, TFError, UnavailableError, codeNumber } from '../base/errors.js';
 import { CONNECTION, GrpcCredentials, GrpcModule, GrpcStatus, loadGrpc, methodPath } from '../master/grpc.js';
 import type { Serve } from './answer-calls.js';
+import { derivedDetails, isDerived } from './derived-errors.js';
 import { certificatesOf } from './server-certificates.js';
 import { shortened } from './shortened.js';
 
@@ -10,7 +11,13 @@ interface ServedCall {
   on(event: 'cancelled', listener: () => void): void;
 }
 
-type Handler = (call: ServedCall, done: (status: GrpcStatus | null, response?: Uint8Array) => void) => void;
+interface Metadata {
+  set(key: string, value: Uint8Array): void;
+}
+
+type ServedStatus = GrpcStatus & { readonly metadata?: Metadata };
+
+type Handler = (call: ServedCall, done: (status: ServedStatus | null, response?: Uint8Array) => void) => void;
 
 interface ServedMethod {
   readonly path: string;
@@ -30,6 +37,7 @@ interface Listener {
 
 /** What a server uses of the package @grpc/grpc-js besides. */
 interface ServingModule extends GrpcModule {
+  readonly Metadata: new () => Metadata;
   readonly Server: new (settings: typeof CONNECTION) => Listener;
   readonly ServerCredentials: {
     createInsecure(): object;
@@ -50,10 +58,13 @@ function fittingMessage(message: string): string {
   return encodeURI(begin).length <= MOST_HEADER_BYTES ? begin : shortened(message, MOST_CHARACTERS / 4);
 }
 
-const statusOf = (error: TFError): GrpcStatus => ({
-  code: codeNumber(error.code),
-  details: fittingMessage(error.message),
-});
+function statusOf(grpc: ServingModule, error: TFError): ServedStatus {
+  const status = { code: codeNumber(error.code), details: fittingMessage(error.message) };
+  if (!isDerived(error)) return status;
+  const metadata = new grpc.Metadata();
+  metadata.set('grpc-status-details-bin', Buffer.from(derivedDetails()));
+  return { ...status, metadata };
+}
 
 const toBuffer = ({ buffer, byteOffset, length }: Uint8Array): Uint8Array =>
   Buffer.from(buffer, byteOffset, length);
@@ -98,7 +109,7 @@ export class GrpcServer {
         responseSerialize: toBuffer,
         responseDeserialize: fromBuffer,
       };
-      handlers[method] = handlerOf(method, serve, failed);
+      handlers[method] = handlerOf(grpc, method, serve, failed);
     }
     listener.addService(definitions, handlers);
     const port = await new Promise<number>((resolve, reject) =>
@@ -119,15 +130,15 @@ export class GrpcServer {
 
 /** A client that cancels its call, or is gone, ends the work of it. */
 const handlerOf =
-  (method: string, serve: Serve, failed: (error: Error) => void): Handler =>
+  (grpc: ServingModule, method: string, serve: Serve, failed: (error: Error) => void): Handler =>
   (call, done) => {
     const cancelling = new AbortController();
     call.on('cancelled', () => cancelling.abort());
     serve(method, { bytes: call.request, buffers: [] }, cancelling.signal, false).then(
       ({ bytes }) => done(null, bytes),
       (error: Error) => {
-        if (error instanceof TFError) return done(statusOf(error));
-        done(statusOf(new InternalError(`${error.name}: ${error.message}`)));
+        if (error instanceof TFError) return done(statusOf(grpc, error));
+        done(statusOf(grpc, new InternalError(`${error.name}: ${error.message}`)));
         failed(error);
       },
     );

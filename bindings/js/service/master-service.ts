@@ -2,26 +2,14 @@
  * MasterService: serves the calls of TensorFlow's MasterService with sessions of this thread's engine,
  * whatever carries them.
  */
-import {
-  AbortedError,
-  InvalidArgumentError,
-  TFError,
-  codeNumber,
-  errorOf,
-} from '../base/errors.js';
+import { AbortedError, InvalidArgumentError, TFError, codeNumber, errorOf } from '../base/errors.js';
 import { LocalRamFiles } from '../engine/ram-files.js';
 import type { Runtime } from '../engine/runtime.js';
 import type { TraceReceiver } from '../engine/session-step.js';
 import { Graph } from '../graph/graph.js';
 import type { Operation, Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
-import type {
-  CallableBackend,
-  PartialRunBackend,
-  Plan,
-  SessionBackend,
-  Values,
-} from '../session/backend.js';
+import type { CallableBackend, PartialRunBackend, Plan, SessionBackend, Values } from '../session/backend.js';
 import type { DeviceManager } from '../session/device-manager.js';
 import { LocalBackend } from '../session/local-backend.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -167,12 +155,7 @@ export class MasterService {
     }
   }
 
-  async #open(
-    graph: Graph,
-    handle: string,
-    config: Uint8Array,
-    signal: AbortSignal,
-  ): Promise<ServedSession> {
+  async #open(graph: Graph, handle: string, config: Uint8Array, signal: AbortSignal): Promise<ServedSession> {
     const local = new LocalBackend(this.runtime, graph, config, this.devices);
     try {
       return this.others ? await this.others.open(local, handle, config, signal) : local;

@@ -1,5 +1,5 @@
 /** MethodTable: the methods of a service, whatever carries their calls. */
-import { UnimplementedError } from '../base/errors.js';
+import { NotFoundError } from '../base/errors.js';
 import type { Method } from '../master/messages.js';
 import { Parcel, pack, unpack } from '../master/transport.js';
 import type { Fields, ValuesOf } from '../messages/message-type.js';
@@ -31,7 +31,7 @@ export class MethodTable {
 
   async call(name: string, ...call: Parameters<ServeParcel>): Promise<Parcel> {
     const serve = this.#methods.get(name);
-    if (!serve) throw new UnimplementedError(`the service has no method '${name}'`);
+    if (!serve) throw new NotFoundError(`the service has no method '${name}'`);
     return serve(...call);
   }
 }

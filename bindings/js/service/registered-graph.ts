@@ -6,7 +6,6 @@ import { NodeDef, nodeOfInput } from '../messages/node-def.js';
 import { fieldsOf } from '../messages/protobuf.js';
 import type { DeviceManager } from '../session/device-manager.js';
 import { LocalBackend, LocalCallable } from '../session/local-backend.js';
-import { extendGraph } from './extend-graph.js';
 
 const NODE = 1;
 
@@ -23,6 +22,15 @@ function lastNodes(graphDef: Uint8Array): string[] {
   return [...names].filter((name) => !read.has(name));
 }
 
+function importPart(graph: Graph, graphDef: Uint8Array): void {
+  const { wasm } = graph;
+  wasm.scope((scope) =>
+    wasm.checked((status) =>
+      wasm.call.TF_WasmImportPart(graph.pointer, scope.bytes(graphDef), graphDef.length, status),
+    ),
+  );
+}
+
 export class RegisteredGraph {
   readonly #graph: Graph;
   readonly #session: LocalBackend;
@@ -32,7 +40,7 @@ export class RegisteredGraph {
   constructor(runtime: Runtime, graphDef: Uint8Array, config: Uint8Array, devices: DeviceManager) {
     this.#graph = new Graph(runtime);
     try {
-      extendGraph(this.#graph, graphDef);
+      importPart(this.#graph, graphDef);
       this.#session = new LocalBackend(runtime, this.#graph, config, devices);
     } catch (error) {
       this.#graph.dispose();
@@ -50,7 +58,11 @@ export class RegisteredGraph {
 
   /** Runs all nodes once. */
   async run(exchange: Exchange, signal: AbortSignal, trace: TraceReceiver | undefined): Promise<void> {
-    await this.#callable?.run({ tensors: [], owned: [] }, { signal, trace, exchange }, () => undefined);
+    await this.#callable?.run(
+      { tensors: [], owned: [] },
+      { signal, trace, exchange },
+      (values) => void values(),
+    );
   }
 
   /** A value has come for a step that waits. */

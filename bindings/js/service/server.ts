@@ -4,12 +4,12 @@ import { InvalidArgumentError, UnimplementedError } from '../base/errors.js';
 import { isNode } from '../base/host.js';
 import type { Runtime } from '../engine/runtime.js';
 import { GrpcCredentials, checkCredentials } from '../master/grpc.js';
-import { DeviceManager } from '../session/device-manager.js';
 import type { ServerTarget, SocketTarget } from '../session/server-target.js';
-import type { Serve } from './answer-calls.js';
+import { Cluster, ClusterSpec } from './cluster.js';
 import { GrpcServer } from './grpc-server.js';
-import { MasterService } from './master-service.js';
 import { SocketServer } from './socket-server.js';
+import { taskName } from './task-name.js';
+import { TaskServices } from './task-services.js';
 
 export interface ServeOptions {
   /**
@@ -17,7 +17,9 @@ export interface ServeOptions {
    * whoever reaches another address can run graphs, which read and write files of this machine.
    */
   host?: string;
-  /** For gRPC. 0, the default: any free port. With websocketPort alone the server does not speak gRPC. */
+  /**
+   * For gRPC. 0: any free port, the default without a cluster. With websocketPort alone the server does not speak gRPC.
+   */
   port?: number;
   /** For WebSockets, with which pages use the server. 0: any free port. They need the package ws. */
   websocketPort?: number;
@@ -29,6 +31,11 @@ export interface ServeOptions {
   /** The job and the number of the task, which are in the names of the devices; 'localhost' and 0 by default. */
   job?: string;
   task?: number;
+  /**
+   * The tasks that compute together, of this package or of TensorFlow: `{ ps: ['a:2222'], worker: ['b:2222', 'c:2222'] }`.
+   * `job` and `task` say which of them this server is. Its port is the one that is given here, unless `port` is another.
+   */
+  cluster?: ClusterSpec;
   /** How many devices of type CPU it has; 1 by default. */
   deviceCount?: number;
   /** A certificate with its key: connections use TLS. With rootCertificates clients must have a certificate, too. */
@@ -42,6 +49,7 @@ const OPTIONS: Schema<ServeOptions> = {
   origins: 'an array',
   job: 'a string',
   task: 'a number',
+  cluster: 'an object',
   deviceCount: 'a number',
   credentials: 'an object',
 };
@@ -64,10 +72,9 @@ const nameOf = (host: string): string => (host.includes(':') ? `[${host}]` : hos
 async function listen(
   listeners: Listeners,
   { host, port, websocketPort, credentials, origins }: ServeOptions & { host: string },
-  service: MasterService,
+  { methods, serve }: TaskServices,
   failed: (error: Error) => void,
 ): Promise<void> {
-  const serve: Serve = (...call) => service.call(...call);
   if (websocketPort !== undefined)
     listeners.sockets = await SocketServer.listen(
       { host, port: websocketPort, credentials, origins },
@@ -76,15 +83,26 @@ async function listen(
     );
   if (port === undefined && websocketPort !== undefined) return;
   const address = `${nameOf(host)}:${port ?? 0}`;
-  listeners.grpc = await GrpcServer.listen(address, credentials, service.methods, serve, failed);
+  listeners.grpc = await GrpcServer.listen(address, credentials, methods, serve, failed);
 }
 
 const isWhole = (value: number, most: number): boolean =>
   Number.isInteger(value) && value >= 0 && value <= most;
 
+/** The port of a task that its cluster names. */
+function portIn(cluster: Cluster, task: string, { port, websocketPort }: ServeOptions): { port?: number } {
+  if (cluster.tasks.length === 0) return {};
+  if (!cluster.tasks.includes(task))
+    throw new InvalidArgumentError(
+      `${task} is not a task of the cluster, whose tasks are ${cluster.tasks.join(', ')}`,
+    );
+  if (port !== undefined || websocketPort !== undefined) return {};
+  return { port: Number(cluster.addressOf(task).replace(/^.*:/, '')) };
+}
+
 export class Server {
   private constructor(
-    private readonly service: MasterService,
+    private readonly services: TaskServices,
     private readonly listeners: Listeners,
     /** 'grpc://127.0.0.1:2222', the target of sessions; that of WebSockets if the server does not speak gRPC. */
     readonly target: ServerTarget,
@@ -115,22 +133,25 @@ export class Server {
     if (!/^[A-Za-z][\w]*$/.test(job))
       throw new InvalidArgumentError(`job must be letters, digits and _, not ${shown(job)}`);
     if (options.credentials !== undefined) checkCredentials(options.credentials);
-    return Server.#listen(runtime, `/job:${job}/replica:0/task:${task}`, { ...options, host });
+    const cluster = Cluster.of(options.cluster ?? {});
+    const name = taskName(job, task);
+    return Server.#listen(runtime, name, cluster, { ...options, host, ...portIn(cluster, name, options) });
   }
 
   static async #listen(
     runtime: Runtime,
     task: string,
+    cluster: Cluster,
     options: ServeOptions & { host: string },
   ): Promise<Server> {
-    const service = new MasterService(runtime, new DeviceManager(runtime, task, options.deviceCount ?? 1));
+    const services = new TaskServices(runtime, task, options.deviceCount ?? 1, cluster);
     let end = (): void => {};
     let crash: (error: Error) => void = () => {};
     const closed = new Promise<void>((resolve, reject) => ([end, crash] = [resolve, reject]));
     closed.catch(() => {}); // whoever looks at it learns of a crash
     const listeners: Listeners = {};
     try {
-      await listen(listeners, options, service, (error) => {
+      await listen(listeners, options, services, (error) => {
         crash(error);
         closeAll(listeners);
       });
@@ -139,10 +160,10 @@ export class Server {
       const scheme = options.credentials ? 'wss' : 'ws';
       const websocketTarget = sockets && (`${scheme}://${name}:${sockets.port}` as const);
       const target = grpc ? (`grpc://${name}:${grpc.port}` as const) : websocketTarget!;
-      return new Server(service, listeners, target, websocketTarget, task, closed, end);
+      return new Server(services, listeners, target, websocketTarget, task, closed, end);
     } catch (error) {
       closeAll(listeners);
-      await service.close();
+      await services.close();
       throw error;
     }
   }
@@ -150,7 +171,7 @@ export class Server {
   /** Ends all sessions, connections and calls under way, and frees the variables. */
   async close(): Promise<void> {
     closeAll(this.listeners);
-    await this.service.close();
+    await this.services.close();
     this.end();
   }
 }

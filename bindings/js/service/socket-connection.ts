@@ -65,10 +65,17 @@ export class SocketConnection {
 
   #write(frame: AnswerFrame): void {
     if (this.#isEnded) return;
-    this.#writer.write('code' in frame ? { ...frame, message: shortened(frame.message, MOST_CHARACTERS) } : frame);
+    this.#writer.write(
+      'code' in frame ? { ...frame, message: shortened(frame.message, MOST_CHARACTERS) } : frame,
+    );
   }
 
-  async #serve(method: string, request: Parcel, signal: AbortSignal, carriesBuffers: boolean): Promise<Parcel> {
+  async #serve(
+    method: string,
+    request: Parcel,
+    signal: AbortSignal,
+    carriesBuffers: boolean,
+  ): Promise<Parcel> {
     const response = await this.serve(method, request, signal, carriesBuffers);
     if (method === CreateSession.name) {
       const { sessionHandle } = unpack(CreateSession.response, response);

@@ -6,6 +6,7 @@ import { AbortedError, CancelledError, TFError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import type { Exchange } from '../engine/session-step.js';
 import { Sent, TaskRendezvous } from '../engine/task-rendezvous.js';
+import { derivedFrom, isDerived } from './derived-errors.js';
 
 /** Asks the task that sends the value of a key for it. */
 export type Ask = (key: string, signal: AbortSignal) => Promise<Sent>;
@@ -35,6 +36,11 @@ export class StepValues {
     return this.#receives.size === 0 && this.#running.size === 0;
   }
 
+  /** Whether the step has ended because another task had no value for it. */
+  get hasDerivedError(): boolean {
+    return isDerived(this.#ended);
+  }
+
   /** Aborted when the step ends with an error or is cleaned up. */
   get signal(): AbortSignal {
     return this.#ending.signal;
@@ -59,6 +65,7 @@ export class StepValues {
         resolve: (value) => (signal?.removeEventListener('abort', cancel), resolve(value)),
         reject: (error) => (signal?.removeEventListener('abort', cancel), reject(error)),
       };
+      if (this.#ended) return reject(this.#ended);
       if (signal?.aborted) return cancel();
       signal?.addEventListener('abort', cancel, { once: true });
       this.#receives.add(receive);
@@ -99,7 +106,7 @@ export class StepValues {
       const value = await ask(key, this.#ending.signal);
       if (!this.#ended) this.leave(key, value);
     } catch (error) {
-      if (!this.#ended) this.abort(error as TFError);
+      if (!this.#ended) this.abort(derivedFrom(error as TFError));
     }
   }
 

@@ -3,18 +3,14 @@
  * workers do. A master registers a graph for each part, and runs them all for each step; values go from worker to
  * worker.
  */
-import {
-  AbortedError,
-  CancelledError,
-  InvalidArgumentError,
-  TFError,
-  codeNumber,
-} from '../base/errors.js';
+import { AbortedError, CancelledError, InvalidArgumentError, TFError, codeNumber } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
 import type { Sent } from '../engine/task-rendezvous.js';
 import { MessageWriter, fieldsOf } from '../messages/protobuf.js';
+import type { Device } from '../session/backend.js';
 import type { DeviceManager } from '../session/device-manager.js';
 import { Cluster, newNumber } from './cluster.js';
+import { derivedFrom } from './derived-errors.js';
 import { MethodTable, Request, Response } from './method-table.js';
 import { RecentRequests } from './recent-requests.js';
 import { RegisteredGraph } from './registered-graph.js';
@@ -78,6 +74,11 @@ export class WorkerService {
     table.add(worker.MarkRecvFinished, () => ({}));
   }
 
+  /** Where values that clients feed come from. */
+  get firstDevice(): Device {
+    return this.devices.devices[0]!;
+  }
+
   /** The values of a step in this task. */
   step(id: bigint): StepValues {
     let step = this.#steps.get(id);
@@ -111,11 +112,11 @@ export class WorkerService {
   #status(): Response<typeof worker.GetStatus> {
     return {
       deviceAttributes: this.devices.devices.map(({ name, type, memoryBytes, incarnation }) => ({
-          name,
-          deviceType: type,
-          memoryLimit: BigInt(memoryBytes),
-          incarnation,
-        })),
+        name,
+        deviceType: type,
+        memoryLimit: BigInt(memoryBytes),
+        incarnation,
+      })),
     };
   }
 
@@ -259,7 +260,7 @@ export class WorkerService {
       return { tensor, isDead: !tensor, sendStartMicros: BigInt(Date.now()) * 1000n };
     } catch (error) {
       if (error instanceof CancelledError && step.isIdle) await this.cleanUp(stepId);
-      throw error;
+      throw error instanceof TFError ? derivedFrom(error) : error;
     }
   }
 }

@@ -83,29 +83,37 @@ static bool recv_kernel(KernelContext *context, Status *status) {
   return state != RUN_FAILED;
 }
 
+/* Attrs of both, behind the type. */
+#define EDGE_ATTRS                                                                                     \
+  "tensor_name: string", "send_device: string", "send_device_incarnation: int", "recv_device: string", \
+      "client_terminated: bool = false"
+
+/* _HostSend and _HostRecv are what other masters write for values in the memory of the host: all are here. */
+#define SEND_FIELDS                                                                                          \
+  .inputs = {"tensor: T"}, .attrs = {"T: type", EDGE_ATTRS}, .is_stateful = true, .shape = shape_no_outputs, \
+  .gradient = NO_GRADIENT, .state_size = sizeof(EdgeState), .construct = construct_edge,                     \
+  .kernels = {{DT_INVALID, send_kernel}}
+#define RECV_FIELDS                                                                                    \
+  .outputs = {"tensor: tensor_type"}, .attrs = {"tensor_type: type", EDGE_ATTRS}, .is_stateful = true, \
+  .is_distributed_communication = true, .shape = shape_unknown_outputs, .gradient = NO_GRADIENT,       \
+  .state_size = sizeof(EdgeState), .construct = construct_edge, .kernels = {{DT_INVALID, recv_kernel}}
+
 const OpRegistration kOp_Send = {
     .name = "_Send",
-    .inputs = {"tensor: T"},
-    .attrs = {"T: type", "tensor_name: string", "send_device: string", "send_device_incarnation: int",
-              "recv_device: string", "client_terminated: bool = false"},
-    .is_stateful = true,
-    .shape = shape_no_outputs,
-    .gradient = NO_GRADIENT,
-    .state_size = sizeof(EdgeState),
-    .construct = construct_edge,
-    .kernels = {{DT_INVALID, send_kernel}},
+    SEND_FIELDS,
 };
 
 const OpRegistration kOp_Recv = {
     .name = "_Recv",
-    .outputs = {"tensor: tensor_type"},
-    .attrs = {"tensor_type: type", "tensor_name: string", "send_device: string",
-              "send_device_incarnation: int", "recv_device: string", "client_terminated: bool = false"},
-    .is_stateful = true,
-    .is_distributed_communication = true,
-    .shape = shape_unknown_outputs,
-    .gradient = NO_GRADIENT,
-    .state_size = sizeof(EdgeState),
-    .construct = construct_edge,
-    .kernels = {{DT_INVALID, recv_kernel}},
+    RECV_FIELDS,
+};
+
+const OpRegistration kOp_HostSend = {
+    .name = "_HostSend",
+    SEND_FIELDS,
+};
+
+const OpRegistration kOp_HostRecv = {
+    .name = "_HostRecv",
+    RECV_FIELDS,
 };

@@ -1,6 +1,6 @@
-/* Steps of one task of a cluster: the graph has _Send and _Recv of its own, and the test is the other task. It gives a
- * value only when it has received another one, so that the step must not wait for one value while it could send
- * another. */
+/* Steps of one task of a cluster: the graph has _Send and _Recv of its own, and the test is the other task.
+ * It gives a value only when it has received another one, so that the step must not wait for one value while
+ * it could send another. */
 #include <stdlib.h>
 
 #include "base/hash64.h"
@@ -20,8 +20,8 @@
   "/device:CPU:0' send_device_incarnation=9 recv_device='" FAR "/device:CPU:0'\n"
 /* clang-format on */
 
-/* What the other task does: it sends `value` plus the iteration under a name for which it is asked, as soon as it has
- * received what it `needs` (NULL: nothing) from the same iteration. */
+/* What the other task does: it sends `value` plus the iteration under a name for which it is asked, as soon
+ * as it has received what it `needs` (NULL: nothing) from the same iteration. */
 typedef struct Answer {
   const char *name, *needs;
   int32_t value;
@@ -70,7 +70,8 @@ static bool start(TaskStep *t) {
     targets[count++] = graph_node(t->f.graph, id);
   const StepSignature signature = {.targets = targets, .num_targets = count};
   const SessionRunOptions options = {.rendezvous = t->rendezvous};
-  return CHECK_OK(session_begin(t->f.session, &options, &signature, NULL, &t->step, &t->f.status), t->f.status);
+  return CHECK_OK(session_begin(t->f.session, &options, &signature, NULL, &t->step, &t->f.status),
+                  t->f.status);
 }
 
 static const Rendezvous *values_of(const TaskStep *t) {
@@ -84,8 +85,8 @@ static const int32_t *received(TaskStep *t, const char *name, Str frame) {
   bool dead = false;
   const Rendezvous *values = values_of(t);
   char key[sizeof got->key];
-  snprintf(key, sizeof key, "%s/device:CPU:0;%016x;%s/device:CPU:0;%s;%.*s", OWN, 9, FAR, name, (int)frame.length,
-           frame.data);
+  snprintf(key, sizeof key, "%s/device:CPU:0;%016x;%s/device:CPU:0;%s;%.*s", OWN, 9, FAR, name,
+           (int)frame.length, frame.data);
   while (got < end && strcmp(got->key, key) != 0) got++;
   if (got < end) return &got->value;
   if (values->receive(values->owner, str_of(key), &value, &dead, &t->f.status) != RUN_DONE) return NULL;
@@ -114,7 +115,8 @@ static bool answer(TaskStep *t, Str key, const Answer *answers, int count) {
     Str frame = frame_of(key);
     int iteration = atoi((const char *)memchr(frame.data, ':', frame.length) + 1);
     Tensor value = {0};
-    if (!CHECK_OK(tensor_allocate_dims(&value, DT_INT32, 0, NULL, NULL, &t->f.status), t->f.status)) return true;
+    if (!CHECK_OK(tensor_allocate_dims(&value, DT_INT32, 0, NULL, NULL, &t->f.status), t->f.status))
+      return true;
     *tensor_i32(&value) = answers[i].value + iteration;
     CHECK_OK(values->send(values->owner, key, &value, false, &t->f.status), t->f.status);
     tensor_clear(&value);
@@ -188,13 +190,16 @@ TEST(a_task_sends_what_it_can_whichever_value_comes_first) {
 TEST(a_branch_does_not_wait_for_the_condition_of_another_one) {
   TaskStep t;
   static const Answer kAnswers[] = {{"first", "chosen", 1}, {"second", NULL, 5}};
-  if (begin_task(&t, RECV("first", "") RECV("second", "")
-                         "x Const ; int=4\nzero Const ; int=0\n"
-                         "c1 Less zero recv_first ; T=DT_INT32\nc2 Less zero recv_second ; T=DT_INT32\n"
-                         "s1 Switch x c1 ; T=DT_INT32\ns2 Switch x c2 ; T=DT_INT32\n"
-                         "n1 Neg s1:1 ; T=DT_INT32\nm1 Merge s1 n1 ; T=DT_INT32 N=2\n"
-                         "n2 Neg s2:1 ; T=DT_INT32\nm2 Merge s2 n2 ; T=DT_INT32 N=2\n" SEND("later", "m1")
-                             SEND("chosen", "m2")) &&
+  if (begin_task(&t,
+                 RECV("first", "")
+                     RECV("second",
+                          "") "x Const ; int=4\nzero Const ; int=0\n"
+                              "c1 Less zero recv_first ; T=DT_INT32\nc2 Less zero recv_second ; T=DT_INT32\n"
+                              "s1 Switch x c1 ; T=DT_INT32\ns2 Switch x c2 ; T=DT_INT32\n"
+                              "n1 Neg s1:1 ; T=DT_INT32\nm1 Merge s1 n1 ; T=DT_INT32 N=2\n"
+                              "n2 Neg s2:1 ; T=DT_INT32\nm2 Merge s2 n2 ; T=DT_INT32 N=2\n" SEND("later",
+                                                                                                 "m1")
+                                  SEND("chosen", "m2")) &&
       start(&t)) {
     CHECK_INT_EQ(run_with(&t, kAnswers, 2), RUN_DONE);
     sent(&t, "later", "0:0", -4);
@@ -203,28 +208,27 @@ TEST(a_branch_does_not_wait_for_the_condition_of_another_one) {
   end_task(&t);
 }
 
-/* A loop of three rounds here follows one of the other task: in each round `q` needs what was made of `p`, or the other
- * way round. */
-#define LOOP                                                                 \
-  "zero Const ; int=0\nlimit Const ; int=3\none Const ; int=1\n"             \
-  "e Enter zero ; T=DT_INT32 frame_name='f'\n"                               \
-  "m Merge e n ; T=DT_INT32 N=2\n"                                           \
-  "le Enter limit ; T=DT_INT32 frame_name='f' is_constant=true\n"            \
-  "oe Enter one ; T=DT_INT32 frame_name='f' is_constant=true\n"              \
-  "l Less m le ; T=DT_INT32\nc LoopCond l\n"                                 \
-  "s Switch m c ; T=DT_INT32\n"                                              \
-  "k Add s:1 oe ; T=DT_INT32\nn NextIteration k ; T=DT_INT32\n"              \
-  "x Exit s ; T=DT_INT32\n"                                                  \
-  "te Enter zero ; T=DT_INT32 frame_name='f'\n"                              \
-  "tm Merge te tn ; T=DT_INT32 N=2\n"                                        \
-  "ts Switch tm c ; T=DT_INT32\n"                                            \
-  "tx Exit ts ; T=DT_INT32\n"                                                \
-  "np Neg recv_p ; T=DT_INT32\nnq Neg recv_q ; T=DT_INT32\n"                 \
-  "both Add np nq ; T=DT_INT32\n"                                            \
-  "more Add ts:1 both ; T=DT_INT32\ntn NextIteration more ; T=DT_INT32\n"    \
-  "left Neg oe ; T=DT_INT32\n"                                               \
-  RECV("p", "^m") RECV("q", "^m") SEND("gp", "np") SEND("gq", "nq")          \
-  SEND("count", "x") SEND("total", "tx") SEND("left", "left")
+/* A loop of three rounds here follows one of the other task: in each round `q` needs what was made of `p`, or
+ * the other way round. */
+#define LOOP                                                                                     \
+  "zero Const ; int=0\nlimit Const ; int=3\none Const ; int=1\n"                                 \
+  "e Enter zero ; T=DT_INT32 frame_name='f'\n"                                                   \
+  "m Merge e n ; T=DT_INT32 N=2\n"                                                               \
+  "le Enter limit ; T=DT_INT32 frame_name='f' is_constant=true\n"                                \
+  "oe Enter one ; T=DT_INT32 frame_name='f' is_constant=true\n"                                  \
+  "l Less m le ; T=DT_INT32\nc LoopCond l\n"                                                     \
+  "s Switch m c ; T=DT_INT32\n"                                                                  \
+  "k Add s:1 oe ; T=DT_INT32\nn NextIteration k ; T=DT_INT32\n"                                  \
+  "x Exit s ; T=DT_INT32\n"                                                                      \
+  "te Enter zero ; T=DT_INT32 frame_name='f'\n"                                                  \
+  "tm Merge te tn ; T=DT_INT32 N=2\n"                                                            \
+  "ts Switch tm c ; T=DT_INT32\n"                                                                \
+  "tx Exit ts ; T=DT_INT32\n"                                                                    \
+  "np Neg recv_p ; T=DT_INT32\nnq Neg recv_q ; T=DT_INT32\n"                                     \
+  "both Add np nq ; T=DT_INT32\n"                                                                \
+  "more Add ts:1 both ; T=DT_INT32\ntn NextIteration more ; T=DT_INT32\n"                        \
+  "left Neg oe ; T=DT_INT32\n" RECV("p", "^m") RECV("q", "^m") SEND("gp", "np") SEND("gq", "nq") \
+      SEND("count", "x") SEND("total", "tx") SEND("left", "left")
 
 TEST(a_loop_receives_in_any_order_in_each_round) {
   static const Answer kOrders[][2] = {{{"p", NULL, 10}, {"q", "gp", 20}}, {{"p", "gq", 10}, {"q", NULL, 20}}};
@@ -243,14 +247,15 @@ TEST(a_loop_receives_in_any_order_in_each_round) {
 TEST(a_variable_is_read_before_and_after_its_update) {
   TaskStep t;
   static const Answer kAnswers[] = {{"delta", "old", 5}, {"other", "new", 7}};
-  if (begin_task(&t, "v VariableV2 ; dtype=DT_INT32 shape=u\nthree Const ; int=3\n"
-                     "init Assign v three ; T=DT_INT32 validate_shape=false\n"
-                     "read Identity v ^init ; T=DT_INT32\n" RECV("delta", "") RECV("other", "")
-                         "add AssignAdd v recv_delta ^read ; T=DT_INT32\n"
-                         "again Identity v ^add ; T=DT_INT32\n"
-                         "last AssignAdd add recv_other ^again ; T=DT_INT32\n"
-                         "end Identity last ; T=DT_INT32\n" SEND("old", "read") SEND("new", "again")
-                             SEND("end", "end")) &&
+  if (begin_task(&t,
+                 "v VariableV2 ; dtype=DT_INT32 shape=u\nthree Const ; int=3\n"
+                 "init Assign v three ; T=DT_INT32 validate_shape=false\n"
+                 "read Identity v ^init ; T=DT_INT32\n" RECV("delta", "")
+                     RECV("other", "") "add AssignAdd v recv_delta ^read ; T=DT_INT32\n"
+                                       "again Identity v ^add ; T=DT_INT32\n"
+                                       "last AssignAdd add recv_other ^again ; T=DT_INT32\n"
+                                       "end Identity last ; T=DT_INT32\n" SEND("old", "read")
+                                           SEND("new", "again") SEND("end", "end")) &&
       start(&t)) {
     CHECK_OK(run_with(&t, kAnswers, 2) == RUN_DONE, t.f.status);
     sent(&t, "old", "0:0", 3);

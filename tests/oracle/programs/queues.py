@@ -61,7 +61,8 @@ def blocked(session):
     session.run(put, {place: 21.0})
     waiting.join()
     show('it got', results)
-    fails('deadline', session.run, taken, options=tf.RunOptions(timeout_in_ms=100))
+    # The words are the client's own or the server's, whoever notices it first.
+    fails('deadline', session.run, taken, options=tf.RunOptions(timeout_in_ms=100), end='Deadline')
     session.run(put, {place: 1.0})
     session.run(put, {place: 2.0})
     full = threading.Thread(target=lambda: fails('pending enqueue', session.run, put, {place: 3.0}))

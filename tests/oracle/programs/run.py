@@ -1,9 +1,11 @@
 """Runs programs of this folder on a server, one after the other:
 
     run.py grpc://127.0.0.1:2222 /tmp/folder fetches variables
+    DEVICE=/job:ps/task:0 run.py grpc://127.0.0.1:2222 /tmp/folder
 
 Each program has a `main(target, folder)` and uses TensorFlow's API only. The variables of all programs are on the
-server, so that each begins with `Session.reset`. Without names it runs all programs.
+server, so that each begins with `Session.reset`. Without names it runs all programs. Nodes of the default graph that
+ask for no device are placed on DEVICE.
 """
 import importlib
 import os
@@ -26,7 +28,8 @@ def run(name, target, folder):
     tf.Session.reset(target)
     start = time.monotonic()
     try:
-        importlib.import_module(name).main(target, folder)
+        with tf.device(os.environ.get('DEVICE')):
+            importlib.import_module(name).main(target, folder)
     except Exception:  # the next programs run all the same
         traceback.print_exc()
         print('did not end')
