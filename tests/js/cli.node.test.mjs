@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { WebSocket } from 'ws';
 import { engine } from './engine.mjs';
 
 const program = fileURLToPath(new URL('../../npm/dist/cli.js', import.meta.url));
@@ -434,15 +435,42 @@ describe('command line', function () {
       assert.deepEqual(await once(server, 'exit'), [0, null]);
     });
 
+    it('serves pages with --websocket, of the origins that it is told', async () => {
+      const args = [
+        'serve',
+        '--websocket',
+        '0',
+        '--origin',
+        'http://a.example',
+        '--origin',
+        'http://b.example',
+      ];
+      const server = spawn(process.execPath, [program, ...args]);
+      const [line] = await once(createInterface({ input: server.stdout }), 'line');
+      const [, target] = /^serving (ws:\/\/127\.0\.0\.1:\d+) as \/job:localhost\/.* \(build .+\)$/.exec(line);
+      const codes = await Promise.all(
+        ['http://b.example', 'http://localhost'].map(async (origin) => {
+          const socket = new WebSocket(target, ['tfcore-wasm.1'], { origin });
+          setTimeout(() => socket.close(1000), 300);
+          return (await once(socket, 'close'))[0];
+        }),
+      );
+      assert.deepEqual(codes, [1000, 1008]);
+      server.kill('SIGTERM');
+      assert.deepEqual(await once(server, 'exit'), [0, null]);
+    });
+
     it('says what it is for, that nobody is asked for a password, and what is wrong', () => {
       const help = good('serve', '--help');
       assert.match(help, /--port N/);
+      assert.match(help, /--websocket N/);
       assert.match(help, /no authentication/);
       bad(/--port must be a whole number, not 'x'/, 2, 'serve', '--port', 'x');
       bad(/--certificate and --key belong together/, 2, 'serve', '--key', program);
       bad(/--key cannot be read: ENOENT/, 1, 'serve', '--key', 'nowhere.pem');
       bad(/--directory cannot be used/, 1, 'serve', '--directory', 'nowhere');
       bad(/port must be from 0 to 65535/, 1, 'serve', '--port', '65536');
+      bad(/websocketPort must be from 0 to 65535/, 1, 'serve', '--websocket', '65536');
     });
   });
 

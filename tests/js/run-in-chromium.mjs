@@ -8,6 +8,7 @@ import { root, runMain, say } from '../../tools/process.mjs';
 import { serve } from '../../tools/serve.mjs';
 import { bundleTests } from './page/bundle-tests.mjs';
 import { demoTests } from './page/demo-tests.mjs';
+import { serverTests } from './page/server-tests.mjs';
 
 const here = path.join(root, 'tests/js');
 
@@ -75,7 +76,7 @@ await runMain(async () => {
   const browser = await openChromium();
   try {
     const specs = await runSpecs(browser, server.address);
-    const pages = await runTests([...demoTests, ...bundleTests], browser, server.address);
+    const pages = await runTests([...demoTests, ...bundleTests, ...serverTests], browser, server.address);
     const failed = specs.failed + pages.failed;
     process.exitCode = failed === 0 ? 0 : 1;
     say(`${specs.passed + pages.passed} passed, ${failed} failed`);

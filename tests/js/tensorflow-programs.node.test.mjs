@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { startMixedCluster } from './mixed-servers.mjs';
+import { startServing } from './serving.mjs';
 import { PYTHON, needTensorFlow, startCluster } from './tensorflow-servers.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,16 +20,6 @@ const programs = readdirSync(PROGRAMS)
   .filter((file) => file.endsWith('.py'))
   .map((file) => path.basename(file, '.py'))
   .filter((name) => !HELPERS.includes(name));
-
-/** The command `tfcore-wasm serve`: its target, and `kill`. */
-async function startOurs() {
-  const child = spawn(process.execPath, [path.join(ROOT, 'npm/dist/cli.js'), 'serve', '--job', 'worker'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(createInterface({ input: child.stdout }), 'line');
-  const [, target] = /^serving (grpc:\S+) /.exec(line);
-  return { target, kill: () => child.kill() };
-}
 
 /** What the programs print, by name, without what differs from run to run: handles of sessions, and the folder. */
 async function outputs(target, device) {
@@ -55,7 +45,10 @@ describe('programs of TensorFlow in Python', function () {
   let theirs, ours;
   before(async function () {
     needTensorFlow(this);
-    const [tensorflow, tfcore] = await Promise.all([startCluster({ worker: 1 }), startOurs()]);
+    const [tensorflow, tfcore] = await Promise.all([
+      startCluster({ worker: 1 }),
+      startServing('--job', 'worker'),
+    ]);
     servers.push(tensorflow, tfcore);
     [theirs, ours] = await Promise.all(servers.map(({ target }) => outputs(target)));
   });

@@ -187,6 +187,20 @@ describe('WebSockets', function () {
     }
   });
 
+  it('carry the files of a model, whose variables a server restores', async () => {
+    const { websocketTarget } = await started();
+    const folder = fileURLToPath(new URL('../data/models/saved/module', import.meta.url));
+    const [here, there] = await Promise.all(
+      ['', websocketTarget].map((target) => tf.load(folder, { session: { target } })),
+    );
+    ended.push(
+      () => here.close(),
+      () => there.close(),
+    );
+    const feeds = { x: [[1, 2, 3]] };
+    assert.deepEqual((await there.run(feeds)).y.array(), (await here.run(feeds)).y.array());
+  });
+
   it('keep the order of steps, whatever their size', async () => {
     const g = graph();
     const x = g.placeholder('float32', [null]);
@@ -415,7 +429,7 @@ describe('WebSockets', function () {
     const watcher = opened(g, server);
     await watcher.run(g.initializer());
     const { socket, call, next, sessionHandle } = await rawSession(server, g);
-    const steps = 60;
+    const steps = 30;
     socket.pause();
     /* Requests are large enough that they do not arrive all at once. */
     const feed = [{ name: 'x:0', tensor: tf.tensor(new Float32Array(100_000)) }];

@@ -143,7 +143,8 @@ interface PieceOf {
 export class RemoteBackend implements SessionBackend {
   readonly #registration: Registration;
   readonly #growth: GraphGrowth;
-  readonly #closing = new AbortController();
+  /** What cancels the calls under way. */
+  readonly #cancels = new Set<() => void>();
   /** Fulfilled when the last call was sent: services run steps in the order of their arrival. */
   #lastSent: Promise<unknown> = Promise.resolve();
   #ended: Promise<void> | undefined;
@@ -160,7 +161,7 @@ export class RemoteBackend implements SessionBackend {
   }
 
   get closed(): boolean {
-    return this.#closing.signal.aborted;
+    return this.#ended !== undefined;
   }
 
   checkUsable(): void {
@@ -182,8 +183,8 @@ export class RemoteBackend implements SessionBackend {
     const { transport, ready } = this.#registration;
     const cancelling = new AbortController();
     const cancel = () => cancelling.abort();
-    const signals = [signal, this.#closing.signal];
-    for (const one of signals) one?.addEventListener('abort', cancel, { once: true });
+    signal?.addEventListener('abort', cancel, { once: true });
+    this.#cancels.add(cancel);
     const sent = this.#lastSent.then(async () => {
       const values = await request(await ready);
       const response = invoke(transport, method, values, { signal: cancelling.signal, timeoutMs });
@@ -198,7 +199,8 @@ export class RemoteBackend implements SessionBackend {
       if (this.closed) throw new CancelledError(CLOSED);
       throw signal?.aborted ? new CancelledError('the run was aborted') : error;
     } finally {
-      for (const one of signals) one?.removeEventListener('abort', cancel);
+      signal?.removeEventListener('abort', cancel);
+      this.#cancels.delete(cancel);
     }
   }
 
@@ -283,7 +285,7 @@ export class RemoteBackend implements SessionBackend {
   close(): Promise<void> {
     if (!this.#ended) {
       net.unregister(this);
-      this.#closing.abort();
+      for (const cancel of this.#cancels) cancel();
       this.#ended = this.#registration.close();
     }
     return this.#ended;
