@@ -191,6 +191,7 @@ typedef struct Temporary {
 struct ResourceManager {
   atomic_flag lock; /* kernels look up resources concurrently, but rarely: when they first run */
   StringMap entries;
+  char *container;            /* the default one */
   Temporary *temporaries;     /* newest first; few exist at the same time */
   atomic_int num_temporaries; /* lets most steps end without locking */
 };
@@ -203,10 +204,37 @@ static void unlock_manager(ResourceManager *manager) {
   atomic_flag_clear_explicit(&manager->lock, memory_order_release);
 }
 
-ResourceManager *resource_manager_new(void) {
+ResourceManager *resource_manager_new(void) { return resource_manager_new_with(str_of(LOCAL_CONTAINER)); }
+
+ResourceManager *resource_manager_new_with(Str container) {
   ResourceManager *manager = mem_calloc(1, sizeof *manager);
-  if (manager) atomic_flag_clear(&manager->lock);
-  return manager;
+  if (!manager) return NULL;
+  atomic_flag_clear(&manager->lock);
+  manager->container = mem_strdup(container.data, container.length);
+  if (manager->container) return manager;
+  mem_free(manager);
+  return NULL;
+}
+
+Str resource_manager_container(const ResourceManager *manager, Str container) {
+  return container.length > 0 ? container : str_of(manager->container);
+}
+
+static bool is_made(const Entry *entry) {
+  bool is_variable = strcmp(entry->resource->type_name, kVariable) == 0;
+  return !is_variable || !tensor_is_empty(&((const Variable *)entry->resource)->value);
+}
+
+bool resource_manager_has_container(ResourceManager *manager, Str container) {
+  bool found = false;
+  container = resource_manager_container(manager, container);
+  lock_manager(manager);
+  for (int64_t i = 0; !found && i < manager->entries.num_entries; i++) {
+    const StringMapEntry *at = &manager->entries.entries[i];
+    found = at->key && str_equal(str_of(at->key), container) && is_made(at->value);
+  }
+  unlock_manager(manager);
+  return found;
 }
 
 static void close_and_free(Entry *entry) {
@@ -248,7 +276,7 @@ static void forget(ResourceManager *manager, const Selection *selection) {
 }
 
 void resource_manager_clear(ResourceManager *manager, Str container) {
-  forget(manager, &(Selection){.container = container});
+  forget(manager, &(Selection){.container = resource_manager_container(manager, container)});
 }
 
 void resource_manager_end_caller(ResourceManager *manager, const struct FunctionCaller *caller) {
@@ -262,6 +290,7 @@ void resource_manager_free(ResourceManager *manager) {
   }
   while (manager->temporaries) resource_manager_end_step(manager, manager->temporaries->step_id);
   string_map_free(&manager->entries);
+  mem_free(manager->container);
   mem_free(manager);
 }
 
@@ -272,7 +301,9 @@ typedef struct Key {
   char small[256];
 } Key;
 
-static bool make_key(Key *key, const char *space, Str container, Str name, Status *status) {
+static bool make_key(const ResourceManager *manager, Key *key, const char *space, Str container, Str name,
+                     Status *status) {
+  container = resource_manager_container(manager, container);
   size_t space_length = strlen(space);
   key->length = container.length + 1 + name.length + 1 + space_length;
   key->bytes = key->length <= sizeof key->small ? key->small : mem_alloc((int64_t)key->length);
@@ -308,7 +339,7 @@ static bool insert(ResourceManager *manager, const Key *key, Resource *resource,
 bool resource_manager_add(ResourceManager *manager, Str container, Str name, Resource *resource,
                           Status *status) {
   Key key;
-  TRY(make_key(&key, kResources, container, name, status));
+  TRY(make_key(manager, &key, kResources, container, name, status));
   lock_manager(manager);
   const Resource *existing = find(manager, &key);
   bool ok = false;
@@ -356,7 +387,7 @@ static bool find_variable(ResourceManager *manager, const char *space, Str conta
                           dtype_name((int)dtype));
   }
   Key key;
-  TRY(make_key(&key, space, container, name, status));
+  TRY(make_key(manager, &key, space, container, name, status));
   Resource *found;
   lock_manager(manager);
   bool ok = find_or_make(manager, &key, dtype, declared, &found, status);
@@ -395,7 +426,7 @@ bool resource_manager_find_or_make(ResourceManager *manager, Str container, Str 
                                    Resource *(*make)(void *argument, Status *status), void *argument,
                                    Resource **resource, Status *status) {
   Key key;
-  TRY(make_key(&key, type_name, container, name, status));
+  TRY(make_key(manager, &key, type_name, container, name, status));
   lock_manager(manager);
   *resource = find(manager, &key);
   if (!*resource) *resource = add_made(manager, &key, make(argument, status), status);

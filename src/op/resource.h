@@ -40,7 +40,17 @@ typedef struct Variable {
 
 typedef struct ResourceManager ResourceManager;
 
+/* The container of resources that name none, in a process that is no part of a cluster. */
+#define LOCAL_CONTAINER "localhost"
+
+/* Resources that name no container are in LOCAL_CONTAINER; of the second function, in `container`, which is
+ * copied. NULL when out of memory. */
 ResourceManager *resource_manager_new(void);
+ResourceManager *resource_manager_new_with(Str container);
+/* What the other functions take a container for: the name itself, or that of the default container for "". */
+Str resource_manager_container(const ResourceManager *manager, Str container);
+/* Whether the container has a resource. A variable is one as soon as it has a value. */
+bool resource_manager_has_container(ResourceManager *manager, Str container);
 /* Drops every resource. Existing handles keep theirs, but variables of type variant lose their values,
  * because a list in one of them may hold a handle of the variable itself. NULL is fine. */
 void resource_manager_free(ResourceManager *manager);

@@ -1,12 +1,8 @@
 #include "runtime/device_manager.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/alloc.h"
-
-/* What TensorFlow calls the container of resources without one. */
-#define DEFAULT_CONTAINER "localhost"
 
 struct DeviceManager {
   DeviceSet *devices;
@@ -26,7 +22,8 @@ static bool make_resources(DeviceManager *manager, Status *status) {
   int count = manager->devices->count;
   manager->resources = mem_calloc(count, sizeof(ResourceManager *));
   bool ok = manager->resources;
-  for (int i = 0; ok && i < count; i++) ok = (manager->resources[i] = resource_manager_new());
+  Str job = manager->devices->devices[0].parsed.job; /* its name is that of the default container */
+  for (int i = 0; ok && i < count; i++) ok = (manager->resources[i] = resource_manager_new_with(job));
   return ok || status_oom(status, "devices");
 }
 
@@ -70,9 +67,6 @@ ResourceManager *device_manager_resources(const DeviceManager *manager, int devi
 }
 
 void device_manager_clear(DeviceManager *manager, const char *container) {
-  bool is_default = !container[0] || strcmp(container, DEFAULT_CONTAINER) == 0;
-  for (int i = 0; i < manager->devices->count; i++) {
-    resource_manager_clear(manager->resources[i], str_of(is_default ? "" : container));
-    if (is_default) resource_manager_clear(manager->resources[i], str_of(DEFAULT_CONTAINER));
-  }
+  for (int i = 0; i < manager->devices->count; i++)
+    resource_manager_clear(manager->resources[i], str_of(container));
 }

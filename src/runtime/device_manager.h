@@ -27,7 +27,8 @@ void device_manager_unref(DeviceManager *manager);         /* NULL is fine */
 DeviceSet *device_manager_devices(const DeviceManager *manager);
 ResourceManager *device_manager_resources(const DeviceManager *manager, int device);
 
-/* Forgets the resources of a container on all devices. "localhost" and "" name the default container. */
+/* Forgets the resources of a container on all devices. "" names the default container, whose name is that of
+ * the job. */
 void device_manager_clear(DeviceManager *manager, const char *container);
 
 #endif

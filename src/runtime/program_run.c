@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 #include "device/device.h"
+#include "op/node_def.h"
 #include "runtime/program.h"
 #include "runtime/program_internal.h"
 
@@ -179,8 +180,9 @@ static bool give_result(const ProgramRun *run, int i, Tensor *result, Status *st
     return status_set(status, CODE_INTERNAL, "Retval[%d] does not have value", i);
   const char *reference = run->program->result_references[i];
   const Tensor *value = program_value(run, run->program->results[i]);
-  return reference ? reference_read(value, reference, run->step_id, result, status)
-                   : tensor_assign(result, value, status);
+  if (!reference) return tensor_assign(result, value, status);
+  return reference_read(value, reference, run->step_id, result, status) ||
+         node_attach(run->program->body->ret_nodes[i]->name, status);
 }
 
 RunState program_advance(ProgramRun *run, Step *step, Tensor *results, Status *status) {

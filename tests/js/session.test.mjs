@@ -217,12 +217,12 @@ describe('Session', () => {
       if (isPage)
         assert.throws(() => new tf.Session(g, server), {
           code: 'UNIMPLEMENTED',
-          message: /a page cannot speak gRPC.* Open the session in Node, or use target 'worker'/,
+          message: /a page cannot speak gRPC.* use target 'ws:\/\/host:8080', or use target 'worker'/,
         });
       if (isPage)
         await assert.rejects(tf.Server.start(), {
           code: 'UNIMPLEMENTED',
-          message: /a page cannot serve gRPC.* start the server in Node/,
+          message: /a page cannot be a server.* start the server in Node/,
         });
     }));
 

@@ -53,14 +53,17 @@ function initializerHint(graph: HintedGraph | undefined, message: string): strin
   );
 }
 
+/** What is said of variables without a value: by reads, by updates, by optimizers, and of references. */
+const UNINITIALIZED =
+  /^(?:From .*\n)?(?:Could not find variable |Error while reading resource variable |Resource \S+\/N10tensorflow3VarE does not|Container \S+ does not exist\. \(Could not find resource|Invalid variable reference\.)|uninitialized value|handle is uninitialized/;
+
 function hintFor(error: TFError, runtime: Runtime, graph: HintedGraph | undefined): string | undefined {
   const { message } = error;
   const [, op] = /Op type not registered '([^']+)'/.exec(message) ?? [];
   if (op !== undefined) return meant(op, opNames(runtime, graph));
   const [, called] = /Function (\S+) is not defined\./.exec(message) ?? [];
   if (called !== undefined) return meant(called, opNames(runtime, graph));
-  if (/variable was uninitialized|uninitialized value|handle is uninitialized/.test(message))
-    return initializerHint(graph, message);
+  if (UNINITIALIZED.test(message)) return initializerHint(graph, message);
   return undefined;
 }
 

@@ -86,6 +86,9 @@ const MASTER_WORDS = new Map([
   ],
 ]);
 
+/** The node of a result. A server of TensorFlow sends results. */
+const RESULT_NODE = /\{\{node _retval_(.+_\d+)_\d+\}\}/;
+
 /** The default ConfigProto. */
 const NO_CONFIG = new Uint8Array(0);
 
@@ -219,7 +222,7 @@ export class MasterService {
       return await step;
     } catch (error) {
       if (!(this.devices && error instanceof TFError)) throw error;
-      const { message } = error;
+      const message = error.message.replace(RESULT_NODE, '{{node _send_$1}}');
       const isOfKernel = message.includes('[[{{') && !message.startsWith('From /job:');
       throw errorOf(
         codeNumber(error.code),

@@ -60,7 +60,7 @@ static bool placeholder_construct(const KernelConstruction *construction, void *
 static bool placeholder_kernel(KernelContext *context, Status *status) {
   const TensorShapeProto *shape = ((const PlaceholderState *)context->state)->shape;
   StrBuf text = {0};
-  if (!shape->unknown_rank) {
+  if (!shape->unknown_rank && shape->n_dim > 0) { /* TensorFlow takes [] for unknown here, as old graphs do */
     strbuf_append(&text, " and shape [");
     for (size_t i = 0; i < shape->n_dim; i++) {
       if (i > 0) strbuf_append(&text, ",");

@@ -72,7 +72,8 @@ static bool find_handle(KernelContext *context, Status *status) {
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
   return resource_manager_find_or_make(context->resources, state->container, state->name, kIteratorType,
                                        make_iterator, state, &found, status) &&
-         resource_handle_tensor(state->container, state->name, found, &state->handle, status);
+         resource_handle_tensor(resource_manager_container(context->resources, state->container), state->name,
+                                found, &state->handle, status);
 }
 
 static bool named_handle(KernelContext *context, Status *status) {

@@ -26,7 +26,8 @@ bool shared_resource_find(KernelContext *context, SharedResource *shared, const 
   bool ok = strbuf_ok(&own_name, status) &&
             resource_manager_find_or_make(context->resources, shared->container, *name, type_name, make,
                                           argument, resource, status) &&
-            resource_handle_tensor(shared->container, *name, *resource, &shared->handle, status);
+            resource_handle_tensor(resource_manager_container(context->resources, shared->container), *name,
+                                   *resource, &shared->handle, status);
   strbuf_free(&own_name);
   return ok;
 }

@@ -62,7 +62,8 @@ static bool maker(KernelContext *context, Status *status) {
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
   return resource_manager_find_or_make(context->resources, state->container, state->name, kReader,
                                        make_reader, state, &reader, status) &&
-         resource_handle_tensor(state->container, state->name, reader, &state->handle, status) &&
+         resource_handle_tensor(resource_manager_container(context->resources, state->container), state->name,
+                                reader, &state->handle, status) &&
          kernel_set_output(context, 0, &state->handle, NULL, status);
 }
 

@@ -40,7 +40,8 @@ static bool make_handle(ResourceManager *resources, VariableState *state, Status
   if (known) TRY(shape_from_proto(state->shape, &declared, status));
   bool ok = resource_manager_reference(resources, state->container, state->name, state->dtype,
                                        known ? &declared : NULL, &found, status) &&
-            resource_handle_tensor(state->container, state->name, &found->resource, &state->handle, status);
+            resource_handle_tensor(resource_manager_container(resources, state->container), state->name,
+                                   &found->resource, &state->handle, status);
   shape_clear(&declared);
   return ok;
 }

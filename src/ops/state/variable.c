@@ -23,9 +23,9 @@ static void var_handle_destroy(void *memory) { tensor_clear(&((VarHandleState *)
 static bool make_handle(KernelContext *context, VarHandleState *state, Status *status) {
   Variable *variable;
   if (!context->resources) return status_set(status, CODE_INTERNAL, "No resource manager.");
-  TRY(resource_manager_variable(context->resources, state->container, state->name, state->dtype, &variable,
-                                status));
-  return resource_handle_tensor(state->container, state->name, &variable->resource, &state->handle, status);
+  Str container = resource_manager_container(context->resources, state->container);
+  TRY(resource_manager_variable(context->resources, container, state->name, state->dtype, &variable, status));
+  return resource_handle_tensor(container, state->name, &variable->resource, &state->handle, status);
 }
 
 static bool var_handle(KernelContext *context, Status *status) {
@@ -66,9 +66,22 @@ const OpRegistration kOpVarHandleOp = {
 
 /* --- reading --- */
 
+/* Of a read, TensorFlow says more than that there is no such variable. */
+static bool refuse_read(const KernelContext *context, Status *status) {
+  const Status missing = *status;
+  if (missing.code != CODE_NOT_FOUND) return false;
+  return status_set(status, CODE_FAILED_PRECONDITION,
+                    "Could not find variable %s. This could mean that the variable has been deleted. In TF1, "
+                    "it "
+                    "can also mean the variable is uninitialized. Debug info: container=%s, status error "
+                    "message=%s",
+                    variable_name(context, 0), variable_container(context, 0), missing.message);
+}
+
 static bool read_variable(KernelContext *context, Status *status) {
   Variable *variable;
-  TRY(initialized_variable(context, 0, context->output_types[0], &variable, status));
+  if (!initialized_variable(context, 0, context->output_types[0], &variable, status))
+    return refuse_read(context, status);
   return kernel_set_output(context, 0, &variable->value, NULL, status);
 }
 

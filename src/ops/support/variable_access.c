@@ -8,23 +8,32 @@ static const ResourceHandle *handle_of(const KernelContext *context, int i) {
 
 const char *variable_name(const KernelContext *context, int i) { return handle_of(context, i)->name; }
 
+const char *variable_container(const KernelContext *context, int i) {
+  const char *container = handle_of(context, i)->container;
+  return container[0] != '\0' ? container : LOCAL_CONTAINER;
+}
+
 bool variable_check_dtype(const char *action, DataType expected, DataType got, Status *status) {
   return expected == got ||
          status_invalid(status, "Trying to %s variable with wrong dtype. Expected %s got %s", action,
                         dtype_name(expected), dtype_name(got));
 }
 
+/* A variable without a value is none for TensorFlow, which also names the type as its compiler does. */
+static bool refuse_missing(const KernelContext *context, int i, Status *status) {
+  const char *container = variable_container(context, i), *name = variable_name(context, i);
+  if (context->resources && resource_manager_has_container(context->resources, str_of(container))) {
+    return status_set(status, CODE_NOT_FOUND, "Resource %s/%s/N10tensorflow3VarE does not exist.", container,
+                      name);
+  }
+  return status_set(status, CODE_NOT_FOUND, "Container %s does not exist. (Could not find resource: %s/%s)",
+                    container, container, name);
+}
+
 bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
                           Status *status) {
   TRY(tensor_variable(context->inputs[i], variable, status));
-  if (tensor_is_empty(&(*variable)->value)) {
-    const char *container = handle_of(context, i)->container;
-    return status_set(status, CODE_FAILED_PRECONDITION,
-                      "Error while reading resource variable %s from Container: %s. This could mean that the "
-                      "variable was "
-                      "uninitialized.",
-                      variable_name(context, i), container[0] != '\0' ? container : "localhost");
-  }
+  if (tensor_is_empty(&(*variable)->value)) return refuse_missing(context, i, status);
   return variable_check_dtype("read", dtype, (*variable)->dtype, status);
 }
 

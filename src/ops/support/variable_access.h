@@ -4,8 +4,8 @@
 
 #include "op/op_registry.h"
 
-/* The variable of input `i`, whose value must have `dtype`; FAILED_PRECONDITION when it was not
- * initialised. */
+/* The variable of input `i`, whose value must have `dtype`. NOT_FOUND "Resource
+ * localhost/v/N10tensorflow3VarE does not exist." when it was not initialised. */
 MUST_CHECK bool initialized_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
                                      Status *status);
 /* The variable at input `i` that an op changes: a reference if the op has an output, which is the same
@@ -17,8 +17,9 @@ MUST_CHECK bool variable_changed(KernelContext *context, Status *status);
 /* INVALID_ARGUMENT "Trying to read variable with wrong dtype. Expected float got double" unless the dtypes
  * are equal; `action` is "read" or "assign". */
 MUST_CHECK bool variable_check_dtype(const char *action, DataType expected, DataType got, Status *status);
-/* The variable's name, for messages. */
+/* The variable's name and its container, for messages. */
 const char *variable_name(const KernelContext *context, int i);
+const char *variable_container(const KernelContext *context, int i);
 /* A whole kernel: whether the variable of input 0 is initialised. */
 MUST_CHECK bool variable_is_initialized(KernelContext *context, Status *status);
 

@@ -140,7 +140,8 @@ static bool make_shared(KernelContext *context, const TableState *state, NewTabl
   return resource_manager_find_or_make(context->resources, state->container, state->name, kLookupTable,
                                        make_table, wanted, &table, status) &&
          check_types((LookupTable *)table, state, status) &&
-         resource_handle_tensor(state->container, state->name, table, handle, status);
+         resource_handle_tensor(resource_manager_container(context->resources, state->container), state->name,
+                                table, handle, status);
 }
 
 static bool table_handle(KernelContext *context, Status *status) {

@@ -194,12 +194,20 @@ static bool check_rows(const UpdateState *state, const Tensor *var, const Tensor
   return true;
 }
 
+/* TensorFlow says less here than elsewhere of a variable that has no value. */
+static bool find_variable(const KernelContext *context, int i, DataType dtype, Variable **variable,
+                          Status *status) {
+  if (changed_variable(context, i, dtype, variable, status)) return true;
+  return status->code == CODE_NOT_FOUND ? status_set(status, CODE_INTERNAL, "Invalid variable reference.")
+                                        : false;
+}
+
 /* Finds the variables, and makes them writable after all checks. */
 static bool prepare(KernelContext *context, int demands, Variable **variables, Status *status) {
   const UpdateState *state = context->state;
   const Tensor *grad = context->inputs[state->grad];
   for (int i = 0; i < state->num_variables; i++) {
-    TRY(changed_variable(context, i, grad->dtype, &variables[i], status));
+    TRY(find_variable(context, i, grad->dtype, &variables[i], status));
     for (int k = 0; k < i; k++) {
       if (variables[k] == variables[i]) {
         return status_invalid(status, "%s and %s are the same variable", input_name(state, k),

@@ -413,6 +413,7 @@ static void check_error(const TF_Status *status) {
       strstr(TF_Message(status), "PNG encoding failed") != NULL; /* TensorFlow's error for large images */
   boundary |=
       strstr(TF_Message(status), "JPEG encoding failed") != NULL; /* and for those that are empty, too */
+  boundary |= strncmp(TF_Message(status), "Invalid variable reference.", 27) == 0; /* TensorFlow's, too */
   if (code == TF_INTERNAL && !boundary) CHECK_STR_CONTAINS(TF_Message(status), "Cannot create a tensor with");
   CHECK(code == TF_INTERNAL || code == TF_INVALID_ARGUMENT || code == TF_NOT_FOUND ||
         code == TF_UNIMPLEMENTED || code == TF_RESOURCE_EXHAUSTED || code == TF_OUT_OF_RANGE ||

@@ -174,7 +174,9 @@ TEST(two_sessions_on_one_graph_have_their_own_variables) {
   CHECK_TF_OK(f.status);
   CHECK(!fetch(&f, second, kNone, NULL, read));
   CHECK_TF_ERROR(f.status, TF_FAILED_PRECONDITION,
-                 "Error while reading resource variable v from Container: localhost.");
+                 "container=localhost, status error message=Container localhost does not exist. (Could not "
+                 "find "
+                 "resource: localhost/v)");
   run_target(&f, second, set_two);
   CHECK_TF_OK(f.status);
   CHECK_NEAR(fetch_float(&f, first, kNone, NULL, read), 1, 0);

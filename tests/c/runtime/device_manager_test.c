@@ -83,8 +83,9 @@ TEST(a_variable_is_there_for_the_next_session) {
 TEST(containers_are_cleared_one_by_one) {
   Status status;
   status_init(&status);
-  static const char *const kCleared[] = {"", "localhost", "mine", "nothing"};
-  for (int i = 0; i < 4; i++) {
+  /* The default container has the name of the job. */
+  static const char *const kCleared[] = {"", "worker", "mine", "nothing", "localhost"};
+  for (int i = 0; i < 5; i++) {
     DeviceManager *manager = device_manager_new(kTask, 1, &status);
     REQUIRE(manager);
     Client unnamed = client_of(manager, "s: ''", &status), named = client_of(manager, "s: 'mine'", &status);
@@ -101,6 +102,22 @@ TEST(containers_are_cleared_one_by_one) {
     client_end(&named);
     device_manager_unref(manager);
   }
+}
+
+TEST(a_default_container_has_the_name_of_the_job) {
+  Status status;
+  status_init(&status);
+  DeviceManager *manager = device_manager_new(kTask, 1, &status);
+  REQUIRE(manager);
+  Client unnamed = client_of(manager, "s: ''", &status), job = client_of(manager, "s: 'worker'", &status);
+  Client local = client_of(manager, "s: 'localhost'", &status);
+  CHECK_OK(run_client(&unnamed, unnamed.initializer, &status), status);
+  CHECK(value_of(&job) == 3);
+  CHECK(value_of(&local) == -1);
+  client_end(&unnamed);
+  client_end(&job);
+  client_end(&local);
+  device_manager_unref(manager);
 }
 
 /* The functions of an iterator's dataset belong to the session that made it. */

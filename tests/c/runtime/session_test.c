@@ -264,8 +264,11 @@ TEST(variables_keep_their_values_between_runs) {
   REQUIRE(assign && add && read.node);
   Tensor first = {0}, second = {0};
   CHECK_ERROR(run_one(&f, kNothing, NULL, read, &first), f.status, CODE_FAILED_PRECONDITION,
-              "Error while reading resource variable v from Container: localhost. This could mean that the "
-              "variable was uninitialized.");
+              "Could not find variable v. This could mean that the variable has been deleted. In TF1, it can "
+              "also mean "
+              "the variable is uninitialized. Debug info: container=localhost, status error "
+              "message=Container "
+              "localhost does not exist. (Could not find resource: localhost/v)");
   REQUIRE_OK(run_target(&f, assign), f.status);
   REQUIRE_OK(run_one(&f, kNothing, NULL, read, &first), f.status);
   REQUIRE_OK(run_target(&f, add), f.status);

@@ -20,9 +20,23 @@ async function train(target) {
   const { init } = await import('/npm/dist/index.js');
   const tf = await init({ threads: 1 });
   const g = new tf.Graph();
-  const x = g.constant([[0, 0], [0, 1], [1, 0], [1, 1]], { dtype: 'float32' });
+  const x = g.constant(
+    [
+      [0, 0],
+      [0, 1],
+      [1, 0],
+      [1, 1],
+    ],
+    { dtype: 'float32' },
+  );
   const wanted = g.constant([[0], [1], [1], [0]], { dtype: 'float32' });
-  const [w, b] = [g.variable([[1, -0.5, 0.7], [-0.8, 1.1, 0.4]]), g.variable([0.1, -0.1, 0.2])];
+  const [w, b] = [
+    g.variable([
+      [1, -0.5, 0.7],
+      [-0.8, 1.1, 0.4],
+    ]),
+    g.variable([0.1, -0.1, 0.2]),
+  ];
   const [v, c] = [g.variable([[0.9], [1.2], [-0.7]]), g.variable([0])];
   const hidden = g.tanh(g.biasAdd(g.matMul(x, w), b));
   const answer = g.biasAdd(g.matMul(hidden, v), c);

@@ -187,10 +187,10 @@ def _shared(golden, dtype):
                                     for name, container in (('first', ''), ('second', ''), ('other', 'box')))
             assign = apply('AssignVariableOp', resource=first, value=tf.constant(value, type_), validate_shape=False, name='assign')
             read, elsewhere = (apply('ReadVariableOp', resource=handle, dtype=type_, name=name) for name, handle in (('read', second), ('elsewhere', other)))
-            case.step({'read:0': read}, message='Error while reading resource variable s from Container: localhost.')
+            case.step({'read:0': read})
             case.step({}, targets=[assign])
             case.step({'read:0': read})
-            case.step({'elsewhere:0': elsewhere}, message='Error while reading resource variable s from Container: box.')
+            case.step({'elsewhere:0': elsewhere})
     except NoKernel:
         pass
 

@@ -182,7 +182,7 @@ def _uninitialized(golden):
             updates = [update.op for update in updates]
             there = apply('IsVariableInitialized', ref=handle, name='there') if by_reference else tf.raw_ops.VarIsInitializedOp(resource=handle, name='there')
             case.step({'there:0': there})
-            message = 'Attempting to use uninitialized value var' if by_reference else 'Error while reading resource variable var from Container: localhost.'
+            message = 'Attempting to use uninitialized value var' if by_reference else None
             case.step({'var/read:0': read}, message=message)
             for update in updates:
                 case.step({}, targets=[update], message=message)

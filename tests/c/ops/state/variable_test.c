@@ -14,9 +14,11 @@ TEST(a_variable_is_assigned_and_read) {
     CHECK(!tensor_bool(&flag)[0]);
   CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=float]", "0", "", NULL, &status), status,
               CODE_FAILED_PRECONDITION,
-              "Error while reading resource variable v0 from Container: localhost. This could mean that the "
-              "variable "
-              "was uninitialized.");
+              "Could not find variable v0. This could mean that the variable has been deleted. In TF1, it "
+              "can also mean "
+              "the variable is uninitialized. Debug info: container=localhost, status error "
+              "message=Container "
+              "localhost does not exist. (Could not find resource: localhost/v0)");
   CHECK_OK(fixture_run(&f, "AssignVariableOp[dtype=float]", "0", "float[2] 1 2", NULL, &status), status);
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   if (CHECK_OK(fixture_run(&f, "VarIsInitializedOp", "0", "", &flag, &status), status))
@@ -43,7 +45,10 @@ TEST(handles_of_one_name_lead_to_one_variable) {
                        &f.handles[2], &status),
            status);
   CHECK_ERROR(fixture_run(&f, "ReadVariableOp[dtype=int32]", "2", "", NULL, &status), status,
-              CODE_FAILED_PRECONDITION, "uninitialized");
+              CODE_FAILED_PRECONDITION,
+              "container=other, status error message=Container other does not exist. (Could not find "
+              "resource: "
+              "other/v0)");
   CHECK_ERROR(fixture_declare(&f, 0, "float", &status), status, CODE_INVALID_ARGUMENT, "float");
   fixture_end(&f);
 }
@@ -124,7 +129,7 @@ TEST(wrong_uses_of_variables_are_refused) {
               CODE_INVALID_ARGUMENT,
               "Cannot update variable with shape [2] using a Tensor with shape [3], shapes must be equal.");
   CHECK_ERROR(fixture_run(&f, "AssignAddVariableOp[dtype=float]", "1", "float[2] 1", NULL, &status), status,
-              CODE_FAILED_PRECONDITION, "uninitialized");
+              CODE_NOT_FOUND, "Resource localhost/v1/N10tensorflow3VarE does not exist.");
   fixture_holds(&f, 0, "float[2] 1 2", 0);
   fixture_end(&f);
 }
@@ -236,8 +241,8 @@ TEST(gathering_from_a_variable_is_checked) {
   CHECK_OK(fixture_set(&f, 2, "float[] 1", &status), status);
   CHECK_ERROR(fixture_run(&f, op, "0", "int64[2] 0 2", NULL, &status), status, CODE_INVALID_ARGUMENT,
               "indices[1] = 2 is not in [0, 2)");
-  CHECK_ERROR(fixture_run(&f, op, "1", "int64[2] 0", NULL, &status), status, CODE_FAILED_PRECONDITION,
-              "uninitialized");
+  CHECK_ERROR(fixture_run(&f, op, "1", "int64[2] 0", NULL, &status), status, CODE_NOT_FOUND,
+              "Resource localhost/v1/N10tensorflow3VarE does not exist.");
   CHECK_ERROR(fixture_run(&f, op, "2", "int64[2] 0", NULL, &status), status, CODE_INVALID_ARGUMENT,
               "params must be at least 1 dimensional");
   CHECK_ERROR(fixture_run(&f, "ResourceGather[batch_dims=1, dtype=float, Tindices=int64]", "0", "int64[2] 0",

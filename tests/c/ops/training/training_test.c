@@ -342,16 +342,16 @@ TEST(steps_that_do_not_fit_are_refused_and_change_nothing) {
               CODE_INVALID_ARGUMENT, "alpha is not a scalar: [1]");
   CHECK_ERROR(fixture_run(&f, descent, "0", "float[] 1; float[3] 1", NULL, &status), status,
               CODE_INVALID_ARGUMENT, "var and delta do not have the same shape[2] [3]");
-  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status,
-              CODE_FAILED_PRECONDITION, "uninitialized");
+  CHECK_ERROR(fixture_run(&f, descent, "2", "float[] 1; float[3] 1", NULL, &status), status, CODE_INTERNAL,
+              "Invalid variable reference.");
   CHECK_ERROR(fixture_run(&f, descent, "3", "float[] 1; float[2] 1", NULL, &status), status,
               CODE_INVALID_ARGUMENT, "wrong dtype");
   CHECK_ERROR(fixture_run(&f, momentum, "01", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
               "var and accum do not have the same shape[2] [3]");
   CHECK_ERROR(fixture_run(&f, momentum, "00", inputs, NULL, &status), status, CODE_INVALID_ARGUMENT,
               "the same variable");
-  CHECK_ERROR(fixture_run(&f, momentum, "02", inputs, NULL, &status), status, CODE_FAILED_PRECONDITION,
-              "uninitialized");
+  CHECK_ERROR(fixture_run(&f, momentum, "02", inputs, NULL, &status), status, CODE_INTERNAL,
+              "Invalid variable reference.");
   const char *proximal = "ResourceApplyProximalGradientDescent[T=float]";
   CHECK_ERROR(fixture_run(&f, proximal, "0", "float[] 1; float[] 1; float[3] 1; float[2] 1", NULL, &status),
               status, CODE_INVALID_ARGUMENT, "l2 regularization strength is not a scalar: [3]");
