@@ -24,7 +24,8 @@ struct LocalRendezvous {
   Mutex mutex;
   Item *buckets[NUM_BUCKETS];
   int64_t num_events;
-  Status aborted; /* OK while it is not */
+  bool has_had_items; /* since the last restart */
+  Status aborted;     /* OK while it is not */
 };
 
 /* --- items --- */
@@ -64,6 +65,7 @@ static void append(LocalRendezvous *local, Str key, Item *item) {
   Item **at = find(local, key);
   while (*at) at = &(*at)->next;
   *at = item;
+  local->has_had_items = true;
 }
 
 /* Calls who waited, if the item is a receive, and frees it. The mutex is not held. */
@@ -185,20 +187,15 @@ void local_rendezvous_abort(LocalRendezvous *local, const Status *reason) {
   drop_items(buckets, &status);
 }
 
-static bool is_as_new(const LocalRendezvous *local) {
-  bool as_new = local->num_events == 0;
-  for (int i = 0; as_new && i < NUM_BUCKETS; i++) as_new = !local->buckets[i];
-  return as_new;
-}
-
 void local_rendezvous_restart(LocalRendezvous *local) {
-  if (is_as_new(local)) return;
+  if (local->num_events == 0 && !local->has_had_items) return; /* as new: every step calls this */
   Status deleted;
   status_init(&deleted);
   status_set(&deleted, CODE_CANCELLED, "LocalRendezvous deleted");
   local_rendezvous_abort(local, &deleted);
   status_init(&local->aborted);
   local->num_events = 0;
+  local->has_had_items = false;
 }
 
 bool local_rendezvous_aborted(LocalRendezvous *local, Status *status) {
