@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "blas/conv.h"
+#include "blas/winograd.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
@@ -12,7 +13,8 @@
 
 typedef struct ConvState {
   WindowAttrs attrs;
-  void *packed; /* the packed filter of Conv2D, if it is a constant */
+  void *packed;    /* the packed filter of Conv2D, if it is a constant */
+  float *winograd; /* the same for blas/winograd.h, if that allows it */
 } ConvState;
 
 /* Up to this number of windows a product is faster with the filter unpacked. */
@@ -20,6 +22,28 @@ enum { CONV_FEW_WINDOWS = 2 };
 
 static bool conv_construct(const KernelConstruction *construction, void *memory, Status *status) {
   return window_read_attrs(construction->node, &((ConvState *)memory)->attrs, status);
+}
+
+/* Sets state->winograd for a constant filter with that many channels of the image. */
+static bool transform_constant(ConvState *state, const Tensor *filter, Status *status) {
+  const int64_t *dims = shape_dims(&filter->shape);
+  Conv conv = {.in_channels = dims[2], .out_channels = dims[3], .groups = 1};
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    conv.axis[k] = (WindowAxis){.filter = dims[k],
+                                .stride = state->attrs.strides[k],
+                                .dilation = state->attrs.dilations[k]};
+  }
+  if (filter->dtype != DT_FLOAT || !winograd_allows(&conv)) return true;
+  int64_t size = winograd_filter_size(&conv);
+  float *transformed = mem_alloc(size);
+  state->winograd = mem_alloc(size);
+  bool ok = transformed && state->winograd;
+  if (ok) {
+    winograd_filter(CONV_FORWARD, &conv, filter->data, transformed, NULL);
+    winograd_pack(&conv, transformed, state->winograd);
+  }
+  mem_free(transformed);
+  return ok || status_oom(status, "a transformed filter");
 }
 
 static bool conv2d_construct(const KernelConstruction *construction, void *memory, Status *status) {
@@ -30,10 +54,14 @@ static bool conv2d_construct(const KernelConstruction *construction, void *memor
   if (filter->shape.rank != 4 || tensor_num_elements(filter) == 0) return true;
   int64_t n = shape_dim(&filter->shape, 3), k = tensor_num_elements(filter) / n;
   GemmArgs args = {.k = k, .n = n, .b = filter->data, .ldb = n};
-  return packed_matrix_new(filter->dtype, &args, &state->packed, status);
+  TRY(packed_matrix_new(filter->dtype, &args, &state->packed, status));
+  return transform_constant(state, filter, status);
 }
 
-static void conv2d_destroy(void *memory) { mem_free(((ConvState *)memory)->packed); }
+static void conv2d_destroy(void *memory) {
+  mem_free(((ConvState *)memory)->packed);
+  mem_free(((ConvState *)memory)->winograd);
+}
 
 /* Checks the shapes of input, filter and output, with errors in TensorFlow's words; `grad` has the output's
  * shape, or is NULL. */
@@ -86,6 +114,23 @@ static bool place_windows(const ConvState *state, const char *name, const int64_
   return true;
 }
 
+/* By blas/winograd.h. *done: whether `result` is valid. */
+static bool multiply_tiles(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
+                           const void *b, void *result, bool *done, Status *status) {
+  const float *constant = product == CONV_FORWARD ? ((const ConvState *)context->state)->winograd : NULL;
+  if (!winograd_suits(product, conv, constant)) return true;
+  int64_t filter_size = constant ? 0 : winograd_filter_size(conv);
+  Buffer *workspace =
+      kernel_scratch(context, filter_size + winograd_workspace(product, conv, constant), status);
+  if (!workspace) return false;
+  float *filter = workspace->data;
+  if (!constant) winograd_filter(product, conv, b, filter, context->parallel);
+  *done = winograd_run(product, conv, a, constant ? constant : filter, constant, result, context->parallel,
+                       (char *)workspace->data + filter_size);
+  buffer_unref(workspace);
+  return true;
+}
+
 static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
                      const void *b, void *result, Status *status) {
   const ConvState *state = context->state;
@@ -95,6 +140,9 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = packs ? state->packed : NULL;
   Buffer *workspace = NULL;
+  bool done = false;
+  if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
+  if (done) return true;
   int64_t size = type->workspace(product, conv, packed);
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
   type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);

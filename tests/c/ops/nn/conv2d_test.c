@@ -2,6 +2,7 @@
  * paddings and formats. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "blas/fake_parallel.h"
@@ -211,6 +212,38 @@ TEST(convolutions_of_odd_sizes) {
   }
 }
 
+/* Large enough for blas/winograd.h, also where the filter is not a constant. */
+TEST(convolutions_of_tiles) {
+  static const Setting kSettings[] = {{1, 15, 17, 16, 3, 3, 20, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {2, 14, 15, 16, 3, 3, 16, 1, {1, 1}, {1, 1}, "VALID"},
+                                      {3, 11, 10, 20, 3, 3, 16, 1, {1, 1}, {1, 1}, "EXPLICIT"}};
+  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++)
+    check_setting(&kSettings[i], DT_FLOAT);
+}
+
+/* An infinite or undefined pixel reaches the 3 x 3 windows that see it, and no others. */
+TEST(pixels_that_are_not_finite_stay_in_their_windows) {
+  static const float kValues[] = {NAN, INFINITY};
+  for (int i = 0; i < 4; i++) {
+    OpRun run;
+    Status status;
+    status_init(&status);
+    CHECK_OK(op_run_begin(&run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", &status), status);
+    CHECK_OK(op_run_inputs(&run, "float[1,20,20,16] 1; float[3,3,16,16] 1", &status), status);
+    run.constant = i % 2;
+    tensor_put(&run.inputs[0], (9 * 20 + 10) * 16 + 3, kValues[i / 2]);
+    CHECK_OK(op_run_compute(&run, &status), status);
+    for (int place = 0; place < 400 && status.code == CODE_OK; place++) {
+      int row = place / 20, column = place % 20;
+      int64_t rows = row % 19 == 0 ? 2 : 3, columns = column % 19 == 0 ? 2 : 3;
+      bool seen = abs(row - 9) <= 1 && abs(column - 10) <= 1;
+      CHECK_NEAR(tensor_get(&run.outputs[0], place * 16),
+                 seen ? kValues[i / 2] : (double)(rows * columns * 16), 0);
+    }
+    op_run_end(&run);
+  }
+}
+
 TEST(convolutions_of_any_setting) {
   static const char *const kPaddings[] = {"SAME", "VALID", "EXPLICIT"};
   unsigned seed = 9;
@@ -370,6 +403,8 @@ static void check_threads(const char *op, const char *inputs) {
 TEST(windows_give_the_same_bits_on_any_number_of_threads) {
   check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,16] 0; float[3,3,16,40] 0");
+  check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "int32[4] 2 40 41 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
                 "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",

@@ -29,6 +29,15 @@ TEST(products_and_convolutions_are_fused_with_sums_and_slopes) {
            "float[1,1,1,2] -4 -1");
 }
 
+/* Large enough for blas/winograd.h: each result is a sum of 3 * 3 * 16 ones. */
+TEST(convolutions_of_tiles_are_fused) {
+#define ONES "float[1,12,12,16] 1; float[3,3,16,16] 1; "
+  op_gives_about(CONV "num_args=1, TArgs=[float], fused_ops=[BiasAdd, Relu]]", ONES "float[16] -100",
+                 "float[1,10,10,16] 44", 1e-5);
+  op_gives(CONV "num_args=1, TArgs=[float], fused_ops=[BiasAdd, Relu]]", ONES "float[16] -200",
+           "float[1,10,10,16] 0");
+}
+
 /* The first letter of the name is TensorFlow's; without it the op is one of TensorFlow.js. */
 TEST(depthwise_convolutions_are_fused) {
   static const char *const kNames[] = {"_FusedDepthwiseConv2dNative", "FusedDepthwiseConv2dNative"};

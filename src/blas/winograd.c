@@ -1,0 +1,383 @@
+#include "blas/winograd.h"
+
+#include <string.h>
+
+#include "blas/gemm.h"
+#include "simd/simd.h"
+
+enum {
+  TILE = 4, /* results of a tile, in each direction */
+  SEEN = 6, /* pixels that they depend on */
+  POINTS = SEEN * SEEN,
+  FILTER_BYTES = 16 << 20, /* the largest transformed filter */
+  BLOCK_BYTES = 1 << 20,   /* of the transformed tiles and their products */
+  BLOCK_ROWS = 30,         /* a multiple of the rows of gemm_f32's tiles */
+  CHUNK = 16               /* channels of a tile at the edge that are copied at a time */
+};
+
+/* The products of a convolution, as forward products. */
+typedef struct Plan {
+  WindowView rows, columns;
+  int64_t batch, channels, outputs;
+  int64_t tile_rows, tile_columns, tiles;
+  int64_t block; /* tiles at a time */
+  /* elements between two points of the tiles, of the filter, and of the products */
+  int64_t tile_stride, filter_stride, product_stride;
+  bool backward;
+} Plan;
+
+/* An odd number of cache lines: the points of a tile are stored to different sets of the cache. */
+static int64_t point_stride(int64_t elements) { return ((elements + 15) / 16 | 1) * 16; }
+
+/* Elements between two points of the filter. */
+static int64_t filter_stride(const Conv *conv) {
+  return point_stride(conv->in_channels * conv->out_channels);
+}
+
+static Plan plan_of(ConvProduct product, const Conv *conv) {
+  bool backward = product == CONV_INPUT;
+  const WindowAxis *rows = &conv->axis[WINDOW_ROWS], *columns = &conv->axis[WINDOW_COLUMNS];
+  Plan p = {.rows = backward ? window_backward(rows, 0) : window_forward(rows),
+            .columns = backward ? window_backward(columns, 0) : window_forward(columns),
+            .batch = conv->batch,
+            .channels = backward ? conv->out_channels : conv->in_channels,
+            .outputs = backward ? conv->in_channels : conv->out_channels,
+            .backward = backward};
+  p.tile_rows = (p.rows.places + TILE - 1) / TILE;
+  p.tile_columns = (p.columns.places + TILE - 1) / TILE;
+  p.tiles = p.batch * p.tile_rows * p.tile_columns;
+  int64_t fit = BLOCK_BYTES / (POINTS * (int64_t)sizeof(float) * (p.channels + p.outputs));
+  p.block = fit < BLOCK_ROWS ? BLOCK_ROWS : fit / BLOCK_ROWS * BLOCK_ROWS;
+  if (p.block > p.tiles) p.block = p.tiles;
+  p.tile_stride = point_stride(p.block * p.channels);
+  p.filter_stride = filter_stride(conv);
+  p.product_stride = point_stride(p.block * p.outputs);
+  return p;
+}
+
+bool winograd_allows(const Conv *conv) {
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    const WindowAxis *axis = &conv->axis[k];
+    if (axis->filter != 3 || axis->stride != 1 || axis->dilation != 1) return false;
+  }
+  int64_t in = conv->in_channels, out = conv->out_channels, most = FILTER_BYTES / (POINTS * sizeof(float));
+  return conv->groups == 1 && in % 4 == 0 && out % 4 == 0 && in >= 16 && out >= 16 && in <= most / out;
+}
+
+/* A window without any pixel must be zero, but rounding errors of its tile would reach it. */
+static bool sees_pixels(const WindowAxis *axis) {
+  return axis->pad <= 2 && axis->out - 1 - axis->pad < axis->in;
+}
+
+bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
+  if (product == CONV_FILTER || !winograd_allows(conv)) return false;
+  if (!sees_pixels(&conv->axis[WINDOW_ROWS]) || !sees_pixels(&conv->axis[WINDOW_COLUMNS])) return false;
+  Plan p = plan_of(product, conv);
+  double both = (double)p.channels * (double)p.outputs, tiles = (double)p.tiles;
+  double direct = 9 * both * (double)(p.batch * p.rows.places * p.columns.places);
+  double transforms = tiles * POINTS * 5 * (double)(p.channels + p.outputs);
+  double filter = POINTS * both * (constant ? 2 : 10);
+  return tiles * POINTS * both + transforms + filter < 0.7 * direct;
+}
+
+/* --- the filter --- */
+
+int64_t winograd_filter_size(const Conv *conv) {
+  return POINTS * filter_stride(conv) * (int64_t)sizeof(float);
+}
+
+/* The values of the polynomial a[0] + a[1] x + a[2] x^2 at the points, in units that the other transforms
+ * undo. */
+SIMD_INLINE void filter_points(const f32x4 a[3], f32x4 to[SEEN]) {
+  static const float kNumbers[] = {-2.0f / 3, -1.0f / 3, 1.0f / 6, 1.0f / 3, -0.47140452f, 0.23570226f};
+  const float *table = simd_table(kNumbers);
+  f32x4 near = f32x4_load_splat(table) * a[0] + f32x4_load_splat(table + 1) * a[2],
+        near_odd = f32x4_load_splat(table + 4) * a[1];
+  f32x4 far = f32x4_load_splat(table + 2) * a[0] + f32x4_load_splat(table + 3) * a[2],
+        far_odd = f32x4_load_splat(table + 5) * a[1];
+  to[0] = a[0];
+  to[1] = near + near_odd;
+  to[2] = near - near_odd;
+  to[3] = far + far_odd;
+  to[4] = far - far_odd;
+  to[5] = a[2];
+}
+
+typedef struct FilterJob {
+  const float *from;
+  float *to;
+  int64_t elements, stride; /* of a tap; between two points */
+  bool backward;            /* the last tap first */
+} FilterJob;
+
+/* Vectors [begin, end) of the elements of a tap. */
+static void transform_filter(void *arg, int64_t begin, int64_t end) {
+  const FilterJob *job = arg;
+  for (int64_t i = 4 * begin; i < 4 * end; i += 4) {
+    f32x4 half[3][SEEN];
+    SIMD_ROLLED
+    for (int column = 0; column < 3; column++) {
+      f32x4 taps[3], points[SEEN];
+      SIMD_UNROLL
+      for (int row = 0; row < 3; row++) {
+        int tap = 3 * row + column;
+        taps[row] = f32x4_load(job->from + (job->backward ? 8 - tap : tap) * job->elements + i);
+      }
+      filter_points(taps, points);
+      SIMD_UNROLL
+      for (int row = 0; row < SEEN; row++) half[column][row] = points[row];
+    }
+    SIMD_ROLLED
+    for (int row = 0; row < SEEN; row++) {
+      f32x4 taps[3] = {half[0][row], half[1][row], half[2][row]}, points[SEEN];
+      filter_points(taps, points);
+      SIMD_UNROLL
+      for (int column = 0; column < SEEN; column++)
+        f32x4_store(job->to + (row * SEEN + column) * job->stride + i, points[column]);
+    }
+  }
+}
+
+void winograd_filter(ConvProduct product, const Conv *conv, const float *w, float *filter,
+                     const Parallel *parallel) {
+  FilterJob job = {w, filter, conv->in_channels * conv->out_channels, filter_stride(conv),
+                   product == CONV_INPUT};
+  parallel_work(parallel, job.elements / 4, POINTS, transform_filter, &job);
+}
+
+void winograd_pack(const Conv *conv, const float *filter, float *packed) {
+  int64_t stride = filter_stride(conv);
+  for (int i = 0; i < POINTS; i++) {
+    GemmArgs args = {.k = conv->in_channels,
+                     .n = conv->out_channels,
+                     .b = filter + i * stride,
+                     .ldb = conv->out_channels};
+    gemm_f32.pack_b(&args, NULL, packed + i * stride);
+  }
+}
+
+/* --- the tiles of the image --- */
+
+/* A block of tiles, in the transformed form. */
+typedef struct Block {
+  const Plan *plan;
+  const float *from;
+  const float *filter;
+  float *to;
+  float *tiles, *products;
+  char *rest;        /* the workspaces of products */
+  int64_t rest_size; /* of one */
+  int64_t first, count;
+  bool packed;
+  bool *finite; /* of each tile */
+} Block;
+
+/* The values at the points of the six pixels in a direction. */
+SIMD_INLINE void image_points(const f32x4 d[SEEN], f32x4 to[SEEN]) {
+  static const float kNumbers[] = {-2.5f, -2, -0.5f, 1.41421356f, 0.70710678f};
+  const float *table = simd_table(kNumbers);
+  f32x4 root = f32x4_load_splat(table + 3), half_root = f32x4_load_splat(table + 4);
+  f32x4 near = f32x4_madd(f32x4_load_splat(table + 1), d[2], d[4]), near_odd = half_root * d[3] - root * d[1];
+  f32x4 far = f32x4_madd(f32x4_load_splat(table + 2), d[2], d[4]), far_odd = root * d[3] - half_root * d[1];
+  f32x4 outer = f32x4_load_splat(table);
+  to[0] = f32x4_madd(outer, d[2], d[0] + d[4]);
+  to[1] = near + near_odd;
+  to[2] = near - near_odd;
+  to[3] = far + far_odd;
+  to[4] = far - far_odd;
+  to[5] = f32x4_madd(outer, d[3], d[1] + d[5]);
+}
+
+/* Four channels of a tile; strides are those of rows and pixels in `from`, and of points in `to`. */
+static void transform_pixels(const float *from, intptr_t row_stride, intptr_t stride, float *to,
+                             intptr_t point_stride) {
+  f32x4 half[SEEN][SEEN];
+  SIMD_ROLLED
+  for (int column = 0; column < SEEN; column++, from += stride) {
+    f32x4 pixels[SEEN], points[SEEN];
+    SIMD_UNROLL
+    for (int row = 0; row < SEEN; row++) pixels[row] = f32x4_load(from + row * row_stride);
+    image_points(pixels, points);
+    SIMD_UNROLL
+    for (int row = 0; row < SEEN; row++) half[row][column] = points[row];
+  }
+  SIMD_ROLLED
+  for (int row = 0; row < SEEN; row++) {
+    f32x4 points[SEEN];
+    image_points(half[row], points);
+    SIMD_UNROLL
+    for (int column = 0; column < SEEN; column++, to += point_stride) f32x4_store(to, points[column]);
+  }
+}
+
+/* A tile of all: its image, and its first row and column there. */
+typedef struct Place {
+  int64_t image, row, column;
+} Place;
+
+static Place place_of(const Plan *p, int64_t tile) {
+  int64_t line = tile / p->tile_columns, image = line / p->tile_rows;
+  return (Place) {
+    image, (line - image * p->tile_rows) * TILE
+    , (tile - line * p->tile_columns) * TILE
+  };
+}
+
+/* Copies `width` channels of a tile that begins at (row, column); zero outside of the image. */
+static void copy_edge(const Plan *p, const float *image, int64_t row, int64_t column, int64_t width,
+                      float *to) {
+  memset(to, 0, sizeof(float) * POINTS * CHUNK);
+  for (int i = 0; i < POINTS; i++, to += CHUNK) {
+    int64_t y = row + i / SEEN, x = column + i % SEEN;
+    if (y < 0 || y >= p->rows.size || x < 0 || x >= p->columns.size) continue;
+    memcpy(to, image + (y * p->columns.size + x) * p->channels, sizeof(float) * (size_t)width);
+  }
+}
+
+static void transform_tiles(void *arg, int64_t begin, int64_t end) {
+  const Block *block = arg;
+  const Plan *p = block->plan;
+  int64_t line = p->columns.size * p->channels;
+  for (int64_t tile = begin; tile < end; tile++) {
+    Place place = place_of(p, block->first + tile);
+    int64_t row = place.row + p->rows.offset, column = place.column + p->columns.offset;
+    const float *image = block->from + place.image * p->rows.size * line;
+    bool inside = row >= 0 && row + SEEN <= p->rows.size && column >= 0 && column + SEEN <= p->columns.size;
+    float *to = block->tiles + tile * p->channels;
+    for (int64_t c = 0, width; c < p->channels; c += width) {
+      float edge[POINTS * CHUNK];
+      width = inside || p->channels - c < CHUNK ? p->channels - c : CHUNK;
+      if (!inside) copy_edge(p, image + c, row, column, width, edge);
+      const float *from = inside ? image + row * line + column * p->channels : edge;
+      intptr_t stride = inside ? (intptr_t)p->channels : CHUNK;
+      intptr_t row_stride = inside ? (intptr_t)line : SEEN * CHUNK;
+      for (int64_t i = 0; i < width; i += 4)
+        transform_pixels(from + i, row_stride, stride, to + c + i, (intptr_t)p->tile_stride);
+    }
+  }
+}
+
+/* --- the products at the points --- */
+
+static GemmArgs point_product(const Plan *p, int64_t tiles, bool packed) {
+  GemmArgs args = {.m = tiles,
+                   .n = p->outputs,
+                   .k = p->channels,
+                   .lda = p->channels,
+                   .ldb = p->backward ? p->channels : p->outputs,
+                   .transpose_b = p->backward,
+                   .ldc = p->outputs};
+  if (packed) args.packed_b = &args; /* until there is one, it only says that there will be */
+  return args;
+}
+
+static void multiply_points(void *arg, int64_t begin, int64_t end) {
+  const Block *block = arg;
+  const Plan *p = block->plan;
+  GemmArgs args = point_product(p, block->count, block->packed);
+  for (int64_t point = begin; point < end; point++) {
+    const float *filter = block->filter + point * p->filter_stride;
+    args.a = block->tiles + point * p->tile_stride;
+    args.b = filter;
+    args.packed_b = block->packed ? filter : NULL;
+    args.c = block->products + point * p->product_stride;
+    gemm_f32.run(&args, NULL, block->rest + begin * block->rest_size);
+  }
+}
+
+/* --- the results --- */
+
+/* The four results of six products in a direction. */
+SIMD_INLINE void results_of(const f32x4 m[SEEN], f32x4 to[TILE]) {
+  static const float kNumbers[] = {0.70710678f, 1.41421356f, 0.5f, 2, 0.35355339f, 2.82842712f};
+  const float *table = simd_table(kNumbers);
+  f32x4 near = m[1] + m[2], near_odd = m[1] - m[2], far = m[3] + m[4], far_odd = m[3] - m[4];
+  to[0] = m[0] + near + far;
+  to[1] = f32x4_load_splat(table) * near_odd + f32x4_load_splat(table + 1) * far_odd;
+  to[2] = f32x4_load_splat(table + 2) * near + f32x4_load_splat(table + 3) * far;
+  to[3] = f32x4_load_splat(table + 4) * near_odd + f32x4_load_splat(table + 5) * far_odd + m[5];
+}
+
+/* Four channels of a tile, of which `rows` x `columns` results are stored. Returns a sum of all. */
+static f32x4 transform_products(const float *from, intptr_t point_stride, int rows, int columns, float *to,
+                                intptr_t row_stride, intptr_t stride) {
+  f32x4 half[TILE][SEEN], sum = f32x4_splat(0);
+  SIMD_ROLLED
+  for (int column = 0; column < SEEN; column++, from += point_stride) {
+    f32x4 products[SEEN], results[TILE];
+    SIMD_UNROLL
+    for (int row = 0; row < SEEN; row++) products[row] = f32x4_load(from + row * SEEN * point_stride);
+    results_of(products, results);
+    SIMD_UNROLL
+    for (int row = 0; row < TILE; row++) half[row][column] = results[row];
+  }
+  SIMD_ROLLED
+  for (int row = 0; row < rows; row++, to += row_stride) {
+    f32x4 results[TILE];
+    results_of(half[row], results);
+    SIMD_UNROLL
+    for (int column = 0; column < TILE; column++) {
+      if (column < columns) f32x4_store(to + column * stride, results[column]);
+    }
+    sum += (results[0] + results[1]) + (results[2] + results[3]);
+  }
+  return sum;
+}
+
+static void store_tiles(void *arg, int64_t begin, int64_t end) {
+  const Block *block = arg;
+  const Plan *p = block->plan;
+  int64_t line = p->columns.places * p->outputs;
+  for (int64_t tile = begin; tile < end; tile++) {
+    Place place = place_of(p, block->first + tile);
+    int64_t rows = p->rows.places - place.row, columns = p->columns.places - place.column;
+    float *to = block->to + (place.image * p->rows.places + place.row) * line + place.column * p->outputs;
+    f32x4 sum = f32x4_splat(0);
+    for (int64_t i = 0; i < p->outputs; i += 4) {
+      sum += transform_products(block->products + tile * p->outputs + i, (intptr_t)p->product_stride,
+                                rows < TILE ? (int)rows : TILE, columns < TILE ? (int)columns : TILE, to + i,
+                                (intptr_t)line, (intptr_t)p->outputs);
+    }
+    block->finite[tile] = isfinite(f32x4_sum(sum));
+  }
+}
+
+/* --- all --- */
+
+static int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/* The workspace of a product at a point. The number of tiles in the last block differs. */
+static int64_t product_workspace(const Plan *p, bool packed) {
+  GemmArgs whole = point_product(p, p->block, packed), last = point_product(p, p->tiles % p->block, packed);
+  int64_t size = gemm_f32.workspace(&whole), rest = gemm_f32.workspace(&last);
+  return lines(size > rest ? size : rest);
+}
+
+int64_t winograd_workspace(ConvProduct product, const Conv *conv, bool packed) {
+  Plan p = plan_of(product, conv);
+  return (p.tile_stride + p.product_stride) * POINTS * (int64_t)sizeof(float) + lines(p.block) +
+         POINTS * product_workspace(&p, packed);
+}
+
+bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const float *filter, bool packed,
+                  float *result, const Parallel *parallel, void *workspace) {
+  Plan p = plan_of(product, conv);
+  Block block = {.plan = &p, .from = a, .filter = filter, .to = result, .tiles = workspace, .packed = packed};
+  block.products = block.tiles + POINTS * p.tile_stride;
+  block.finite = (bool *)(block.products + POINTS * p.product_stride);
+  block.rest = (char *)block.finite + lines(p.block);
+  block.rest_size = product_workspace(&p, packed);
+  for (; block.first < p.tiles && !work_is_stopped(); block.first += p.block) {
+    int64_t left = p.tiles - block.first;
+    block.count = left < p.block ? left : p.block;
+    memset(block.finite, true, sizeof(bool) * (size_t)block.count);
+    parallel_work(parallel, block.count, (double)(POINTS * p.channels), transform_tiles, &block);
+    double work = (double)(block.count * p.channels) * (double)p.outputs / 23;
+    parallel_work(parallel, POINTS, work, multiply_points, &block);
+    parallel_work(parallel, block.count, (double)(POINTS * p.outputs), store_tiles, &block);
+    for (int64_t i = 0; i < block.count; i++) {
+      if (!block.finite[i]) return false;
+    }
+  }
+  return true;
+}

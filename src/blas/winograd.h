@@ -1,0 +1,49 @@
+/* Convolutions of floats by 3 x 3 filters with a quarter of the multiplications: Winograd's algorithm F(4 x
+ * 4, 3 x 3).
+ *
+ *   if (winograd_suits(CONV_FORWARD, &conv, false)) {
+ *     int64_t size = winograd_filter_size(&conv);
+ *     winograd_filter(CONV_FORWARD, &conv, w, filter, parallel);   // size bytes
+ *     done = winograd_run(CONV_FORWARD, &conv, x, filter, NULL, y, parallel, workspace);
+ *   }
+ *   if (!done) conv_f32.run(...);
+ *
+ * How it works: a tile of 4 x 4 results depends on 6 x 6 pixels. A linear transform of the tile's pixels and
+ * one of the filter turn the convolution into products at 36 points, which are summed over the channels; a
+ * third transform turns the sums into the results. At each point the products of many tiles are a product of
+ * matrices, [tiles, channels] by [channels, outputs], which gemm_f32 computes for a block of tiles that stays
+ * in the cache.
+ *
+ * Rounding errors: with the points 0, +-1/sqrt(2), +-sqrt(2) and infinity, the largest error measured for
+ * numbers of similar size is 4e-6 of the sum of magnitudes |x * w| over the window; most are below 1e-6, as
+ * for a direct sum. The results of a tile share their errors: one that is far smaller than its neighbours has
+ * the absolute error of these.
+ */
+#ifndef TFCORE_BLAS_WINOGRAD_H_
+#define TFCORE_BLAS_WINOGRAD_H_
+
+#include "blas/conv.h"
+
+/* Whether the filter allows the algorithm, at any size of the image: 3 x 3, steps of one, one group, channels
+ * in whole vectors, and a transformed filter of at most 16 MiB. */
+bool winograd_allows(const Conv *conv);
+/* Whether the algorithm is allowed and faster, for CONV_FORWARD or CONV_INPUT, and each window sees a pixel.
+ * `constant`: the filter has been transformed before. */
+bool winograd_suits(ConvProduct product, const Conv *conv, bool constant);
+
+/* The size of a transformed filter in bytes. */
+int64_t winograd_filter_size(const Conv *conv);
+/* Transforms filter `w`. The result is for the same product and channels, at any size of the image. */
+void winograd_filter(ConvProduct product, const Conv *conv, const float *w, float *filter,
+                     const Parallel *parallel);
+/* A transformed filter for CONV_FORWARD, packed as gemm_f32 needs it; of the same size. */
+void winograd_pack(const Conv *conv, const float *filter, float *packed);
+
+/* The size of `workspace` for `run` in bytes (64-byte aligned). */
+int64_t winograd_workspace(ConvProduct product, const Conv *conv, bool packed);
+/* Computes `result` of a (x or dy) and the transformed filter, packed if `packed`. Returns false if a result
+ * is not finite: infinities and NaN would spread to the whole tile, so the caller computes it again. */
+bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const float *filter, bool packed,
+                  float *result, const Parallel *parallel, void *workspace);
+
+#endif

@@ -1,0 +1,206 @@
+/* Convolutions by tiles compared with direct sums in double. An error is measured by the sum of the
+ * magnitudes of what the direct sum adds. */
+#include "blas/winograd.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "blas/fake_parallel.h"
+#include "harness.h"
+
+/* Rows and columns of images with that many pixels before and after them. */
+static Conv conv_of(int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4], int64_t in_channels,
+                    int64_t out_channels) {
+  int64_t out_rows = rows + pads[0] + pads[1] - 2, out_columns = columns + pads[2] + pads[3] - 2;
+  return (Conv){.batch = batch,
+                .axis = {{rows, out_rows, 3, 1, 1, pads[0]}, {columns, out_columns, 3, 1, 1, pads[2]}},
+                .in_channels = in_channels,
+                .out_channels = out_channels,
+                .groups = 1};
+}
+
+static int64_t image_size(const Conv *conv) {
+  return conv->batch * conv->axis[0].in * conv->axis[1].in * conv->in_channels;
+}
+static int64_t result_size(const Conv *conv) {
+  return conv->batch * conv->axis[0].out * conv->axis[1].out * conv->out_channels;
+}
+
+typedef float Numbers(uint32_t *random);
+
+/* In [-1, 1). */
+static float even_number(uint32_t *random) {
+  *random = *random * 1664525u + 1013904223u;
+  return (float)(*random >> 8) * 0x1p-23f - 1;
+}
+/* As after a Relu: half of them are zero. */
+static float positive_number(uint32_t *random) { return fmaxf(even_number(random), 0); }
+/* Of very different sizes. */
+static float spread_number(uint32_t *random) { return even_number(random) * expf(3 * even_number(random)); }
+
+static float *numbers(int64_t count, Numbers *next, uint32_t seed) {
+  float *values = mem_alloc(count * (int64_t)sizeof(float));
+  for (int64_t i = 0; values && i < count; i++) values[i] = next(&seed);
+  return values;
+}
+
+/* The sum and the sum of magnitudes for each result of a product. */
+static void sums(ConvProduct product, const Conv *conv, const float *a, const float *w, double *sum,
+                 double *magnitude) {
+  bool forward = product == CONV_FORWARD;
+  int64_t in = conv->in_channels, out = conv->out_channels;
+  const WindowAxis *r = &conv->axis[0], *c = &conv->axis[1];
+  for (int64_t place = 0; place < conv->batch * r->out * c->out; place++) {
+    for (int64_t tap = 0; tap < 9; tap++) {
+      int64_t y = place / c->out % r->out - r->pad + tap / 3, x = place % c->out - c->pad + tap % 3;
+      if (y < 0 || y >= r->in || x < 0 || x >= c->in) continue;
+      int64_t pixel = (place / c->out / r->out * r->in + y) * c->in + x;
+      for (int64_t i = 0; i < in; i++) {
+        for (int64_t o = 0; o < out; o++) {
+          int64_t to = forward ? place * out + o : pixel * in + i;
+          double v = (double)a[forward ? pixel * in + i : place * out + o] * w[(tap * in + i) * out + o];
+          sum[to] += v;
+          magnitude[to] += fabs(v);
+        }
+      }
+    }
+  }
+}
+
+/* Runs a product with exactly the announced memory. */
+static bool run(ConvProduct product, const Conv *conv, bool packed, const float *a, const float *w,
+                float *result, const Parallel *parallel) {
+  float *filter = mem_alloc(winograd_filter_size(conv)), *copy = mem_alloc(winograd_filter_size(conv));
+  void *workspace = mem_alloc(winograd_workspace(product, conv, packed));
+  bool ok = false;
+  if (CHECK(filter && copy && workspace)) {
+    winograd_filter(product, conv, w, filter, parallel);
+    if (packed) winograd_pack(conv, filter, copy);
+    ok = winograd_run(product, conv, a, packed ? copy : filter, packed, result, parallel, workspace);
+  }
+  mem_free(filter);
+  mem_free(copy);
+  mem_free(workspace);
+  return ok;
+}
+
+/* The largest error of a product, in units of the sum of magnitudes. */
+static double error_of(ConvProduct product, const Conv *conv, bool packed, Numbers *next) {
+  bool forward = product == CONV_FORWARD;
+  int64_t from = forward ? image_size(conv) : result_size(conv),
+          to = forward ? result_size(conv) : image_size(conv);
+  float *a = numbers(from, next, 1), *w = numbers(9 * conv->in_channels * conv->out_channels, even_number, 2),
+        *result = mem_alloc(to * (int64_t)sizeof(float));
+  double *want = mem_calloc(to, sizeof(double)), *scale = mem_calloc(to, sizeof(double));
+  double worst = INFINITY;
+  if (CHECK(a && w && result && want && scale)) {
+    sums(product, conv, a, w, want, scale);
+    CHECK(run(product, conv, packed, a, w, result, NULL));
+    worst = 0;
+    for (int64_t i = 0; i < to; i++) {
+      double error = fabs(result[i] - want[i]);
+      if (!(error <= worst * scale[i])) worst = error / scale[i];
+    }
+  }
+  mem_free(a), mem_free(w), mem_free(result), mem_free(want), mem_free(scale);
+  return worst;
+}
+
+static const int64_t kSame[4] = {1, 1, 1, 1}, kValid[4] = {0, 0, 0, 0};
+
+TEST(tiles_give_the_sums_of_windows) {
+  static const int64_t kPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 1, 0, 2}, {2, 2, 1, 0}};
+  static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20},  {2, 8, 5, 20, 16},  {3, 4, 4, 24, 16},
+                                      {1, 3, 13, 36, 16}, {2, 14, 3, 16, 36}, {1, 17, 18, 16, 16}};
+  for (int i = 0; i < 6; i++) {
+    for (int p = 0; p < 4; p++) {
+      const int64_t *s = kSizes[i];
+      Conv conv = conv_of(s[0], s[1], s[2], kPads[p], s[3], s[4]);
+      CHECK_CONTEXT("size %d, pads %d", i, p);
+      CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
+      CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+      CHECK(error_of(CONV_INPUT, &conv, false, even_number) <= 4e-6);
+    }
+  }
+}
+
+/* More tiles than a block has, and more channels than gemm_f32 sums at a time. */
+TEST(tiles_of_several_blocks) {
+  Conv wide = conv_of(2, 21, 26, kSame, 16, 112), deep = conv_of(1, 9, 10, kValid, 260, 16);
+  CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
+  CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
+  CHECK(error_of(CONV_FORWARD, &deep, true, even_number) <= 4e-6);
+}
+
+TEST(tiles_of_activations_and_of_numbers_of_different_sizes) {
+  Conv conv = conv_of(2, 16, 16, kSame, 32, 16);
+  CHECK(error_of(CONV_FORWARD, &conv, true, positive_number) <= 4e-6);
+  CHECK(error_of(CONV_FORWARD, &conv, true, spread_number) <= 4e-6);
+}
+
+TEST(tiles_have_the_same_bits_on_any_number_of_threads) {
+  Conv conv = conv_of(2, 30, 33, kSame, 32, 48);
+  int64_t calls = 0, size = result_size(&conv) * (int64_t)sizeof(float);
+  Parallel parallel = {fake_parallel_run, &calls, 4};
+  float *a = numbers(image_size(&conv), even_number, 3), *w = numbers(9 * 32 * 48, even_number, 4),
+        *alone = mem_alloc(size), *split = mem_alloc(size);
+  if (CHECK(a && w && alone && split)) {
+    for (int packed = 0; packed < 2; packed++) {
+      CHECK(run(CONV_FORWARD, &conv, packed, a, w, alone, NULL));
+      CHECK(run(CONV_FORWARD, &conv, packed, a, w, split, &parallel));
+      CHECK_MEM_EQ(split, alone, size);
+    }
+    CHECK(calls > 0);
+  }
+  mem_free(a), mem_free(w), mem_free(alone), mem_free(split);
+}
+
+TEST(tiles_report_results_that_are_not_finite) {
+  static const float kValues[] = {NAN, INFINITY, -INFINITY, 3e38f};
+  Conv conv = conv_of(1, 20, 20, kSame, 16, 16);
+  float *a = numbers(image_size(&conv), even_number, 5), *w = numbers(9 * 16 * 16, even_number, 6),
+        *result = mem_alloc(result_size(&conv) * (int64_t)sizeof(float));
+  if (CHECK(a && w && result)) {
+    CHECK(run(CONV_FORWARD, &conv, true, a, w, result, NULL));
+    for (int i = 0; i < 4; i++) {
+      CHECK_CONTEXT("value %g", (double)kValues[i]);
+      int64_t at = image_size(&conv) - 1 - 37 * i;
+      float before = a[at];
+      a[at] = kValues[i];
+      CHECK(!run(CONV_FORWARD, &conv, true, a, w, result, NULL));
+      a[at] = before;
+    }
+  }
+  mem_free(a), mem_free(w), mem_free(result);
+}
+
+TEST(tiles_are_for_dense_3x3_windows_of_many_channels) {
+  Conv good = conv_of(1, 56, 56, kSame, 64, 64), conv = good;
+  CHECK(winograd_suits(CONV_FORWARD, &good, true) && winograd_suits(CONV_FORWARD, &good, false));
+  CHECK(winograd_suits(CONV_INPUT, &good, false));
+  CHECK(!winograd_suits(CONV_FILTER, &good, false));
+  conv.axis[0].stride = 2;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.axis[1].dilation = 2;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.axis[1].filter = 5;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.groups = 2;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.in_channels = 66;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.out_channels = 12;
+  CHECK(!winograd_allows(&conv));
+  conv = good, conv.in_channels = conv.out_channels = 512; /* its filter is too large */
+  CHECK(!winograd_allows(&conv));
+  /* windows that see no pixel */
+  conv = conv_of(1, 56, 56, (int64_t[]){3, 0, 0, 0}, 64, 64);
+  CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
+  conv = conv_of(1, 56, 56, (int64_t[]){0, 0, 0, 3}, 64, 64);
+  CHECK(!winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_INPUT, &conv, false));
+  conv = conv_of(1, 2, 2, kSame, 64, 64); /* most of the tile is outside */
+  CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
+  conv = conv_of(1, 8, 8, kSame, 64, 64); /* too few tiles to transform the filter for */
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_FORWARD, &conv, false));
+}
