@@ -7,14 +7,15 @@ set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimi
 # have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs). Gradients of
 # other ops do not need them.
 set(TFCORE_SIDE_OPS
-  array/matrix_diagonals array/mirror_pad array/search_sorted array/space_batch array/unique codecs ctc data image
-  io/image_summary io/save_restore_v1 io/summary io/tensor_summary linalg lists/accumulator_ops lists/optional_ops
-  lists/queue_join lists/queue_makers lists/queue_ops lists/tensor_list_joins lists/tensor_list_parts
-  lists/tensor_list_rows math/bincount math/bitwise math/histogram math/incomplete_ops math/segment math/sparse_matmul
-  math/sparse_segment math/special_functions nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn
-  nn/lstm_block_cell nn/max_pool_argmax nn/pooling3d parsing quant random/accidental_hits random/candidate_samplers
-  random/distorted_box random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
-  random/random_poisson signal sparse state/scatter_update strings tables)
+  array/diag array/matrix_diagonals array/mirror_pad array/search_sorted array/space_batch array/unique codecs
+  control_flow/map_accumulate ctc data image io/image_summary io/save_restore_v1 io/summary io/tensor_summary
+  linalg lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
+  lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
+  math/histogram math/incomplete_ops math/segment math/sparse_matmul math/sparse_segment math/special_functions
+  nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/patches
+  nn/pooling3d parsing quant random/accidental_hits random/candidate_samplers random/distorted_box
+  random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
+  random/random_poisson random/stateful_random signal sparse state/scatter_update strings tables)
 # Their static functions get names that no other file has, by which they can be told from the others in the linked module.
 set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
 

@@ -1,11 +1,10 @@
-/* DepthwiseConv2dNative and its two gradients. A filter with several outputs per channel runs as one with a
- * single output, on an image in which each channel is repeated. */
+/* DepthwiseConv2dNative and its two gradients. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "blas/conv.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/nn/depthwise_product.h"
 #include "ops/support/element_types.h"
 #include "ops/support/window_attrs.h"
 
@@ -17,93 +16,10 @@ static bool depthwise_construct(const KernelConstruction *construction, void *me
   return window_read_attrs(construction->node, &((DepthwiseState *)memory)->attrs, status);
 }
 
-/* --- several outputs per channel --- */
-
-typedef struct Repeat {
-  int64_t channels, times;
-  bool wide; /* double or float */
-  const void *from;
-  void *to;
-} Repeat;
-
-static void repeat_pixels(void *arg, int64_t begin, int64_t end) {
-  const Repeat *r = arg;
-  for (int64_t i = begin * r->channels; i < end * r->channels; i++) {
-    for (int64_t k = 0; k < r->times; k++) {
-      if (r->wide) ((double *)r->to)[i * r->times + k] = ((const double *)r->from)[i];
-      else ((float *)r->to)[i * r->times + k] = ((const float *)r->from)[i];
-    }
-  }
-}
-
-static void sum_pixels(void *arg, int64_t begin, int64_t end) {
-  const Repeat *r = arg;
-  for (int64_t i = begin * r->channels; i < end * r->channels; i++) {
-    double sum = 0;
-    for (int64_t k = 0; k < r->times; k++) {
-      sum += r->wide ? ((const double *)r->from)[i * r->times + k]
-                     : (double)((const float *)r->from)[i * r->times + k];
-    }
-    if (r->wide) ((double *)r->to)[i] = sum;
-    else ((float *)r->to)[i] = (float)sum;
-  }
-}
-
-/* Allocates `pixels` with the repeated channels of `r`. */
-static Buffer *repeated_pixels(KernelContext *context, const Repeat *r, int64_t pixels, Status *status) {
-  int64_t size;
-  if (__builtin_mul_overflow(pixels, r->channels * r->times, &size) ||
-      __builtin_mul_overflow(size, (int64_t)sizeof(double), &size)) {
-    status_oom(status, "an image with repeated channels");
-    return NULL;
-  }
-  return kernel_scratch(context, size, status);
-}
-
-/* --- the three products --- */
-
-static void multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
-                     const void *b, void *result) {
-  if (context->output_types[0] == DT_DOUBLE) {
-    depthwise_f64(product, conv, a, b, result, context->parallel);
-  } else {
-    depthwise_f32(product, conv, a, b, result, context->parallel);
-  }
-}
-
-/* `conv` has the channels of the input, and of the output. */
-static bool multiply_repeated(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
-                              const void *b, void *result, Status *status) {
-  if (conv->in_channels == conv->out_channels) {
-    multiply(context, product, conv, a, b, result);
-    return true;
-  }
-  Conv repeated = *conv;
-  repeated.in_channels = conv->out_channels;
-  int64_t pixels = conv->batch * conv->axis[0].in * conv->axis[1].in;
-  Repeat repeat = {.channels = conv->in_channels,
-                   .times = conv->out_channels / conv->in_channels,
-                   .wide = context->output_types[0] == DT_DOUBLE};
-  Buffer *image = repeated_pixels(context, &repeat, pixels, status);
-  if (!image) return false;
-  double work = (double)conv->out_channels;
-  if (product == CONV_INPUT) {
-    multiply(context, product, &repeated, a, b, image->data);
-    repeat.from = image->data, repeat.to = result;
-    parallel_work(context->parallel, pixels, work, sum_pixels, &repeat);
-  } else {
-    repeat.from = a, repeat.to = image->data;
-    parallel_work(context->parallel, pixels, work, repeat_pixels, &repeat);
-    multiply(context, product, &repeated, image->data, b, result);
-  }
-  buffer_unref(image);
-  return true;
-}
-
 static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, Tensor *out,
                     Status *status) {
   bool first = ((const DepthwiseState *)context->state)->attrs.channels_first;
-  return window_compute(context, product, conv, first, multiply_repeated, out, status);
+  return window_compute(context, product, conv, first, depthwise_multiply, out, status);
 }
 
 static bool place_windows(const DepthwiseState *state, const int64_t *input, const int64_t *filter,
