@@ -38,7 +38,7 @@ static void uniform_f32(const Fill *fill, const uint32_t *words, int64_t count, 
   } else if (fill->type == DT_BFLOAT16) {
     for (int64_t i = 0; i < count; i++) out[i] = philox_uniform_bf16(words[i]);
   } else {
-    for (int64_t i = 0; i < count; i++) out[i] = philox_uniform_f32(words[i]);
+    philox_uniforms_f32(words, count, out);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "ops/support/philox.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "simd/simd.h"
@@ -45,65 +46,77 @@ uint32_t philox_stream_next(PhiloxStream *stream) {
 }
 
 /* The 64 bits of a[i] * b. */
-SIMD_INLINE void multiply_wide(i32x4 a, uint32_t b, i32x4 *low, i32x4 *high) {
+SIMD_INLINE void multiply_wide(u32x4 a, uint32_t b, u32x4 *low, u32x4 *high) {
 #ifdef __wasm_simd128__
   v128_t factor = wasm_u32x4_splat(b);
-  i32x4 left = (i32x4)wasm_u64x2_extmul_low_u32x4((v128_t)a, factor);
-  i32x4 right = (i32x4)wasm_u64x2_extmul_high_u32x4((v128_t)a, factor);
+  u32x4 left = (u32x4)wasm_u64x2_extmul_low_u32x4((v128_t)a, factor);
+  u32x4 right = (u32x4)wasm_u64x2_extmul_high_u32x4((v128_t)a, factor);
   *low = __builtin_shufflevector(left, right, 0, 2, 4, 6);
   *high = __builtin_shufflevector(left, right, 1, 3, 5, 7);
 #elif defined(__SSE2__)
   __m128i factor = _mm_set1_epi32((int32_t)b);
-  i32x4 even = (i32x4)_mm_mul_epu32((__m128i)a, factor);
-  i32x4 odd = (i32x4)_mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), factor);
+  u32x4 even = (u32x4)_mm_mul_epu32((__m128i)a, factor);
+  u32x4 odd = (u32x4)_mm_mul_epu32(_mm_srli_epi64((__m128i)a, 32), factor);
   *low = __builtin_shufflevector(even, odd, 0, 4, 2, 6);
   *high = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
 #else
   for (int i = 0; i < 4; i++) {
-    uint64_t product = (uint64_t)(uint32_t)a[i] * b;
-    (*low)[i] = (int32_t)(uint32_t)product;
-    (*high)[i] = (int32_t)(uint32_t)(product >> 32);
+    uint64_t product = (uint64_t)a[i] * b;
+    (*low)[i] = (uint32_t)product;
+    (*high)[i] = (uint32_t)(product >> 32);
   }
 #endif
 }
 
-/* Four groups, one per lane. */
-static void four_groups(const Philox generators[4], uint32_t words[16]) {
-  i32x4 c[4];
-  for (int i = 0; i < 4; i++) {
-    c[i] = (i32x4){(int32_t)generators[0].counter[i], (int32_t)generators[1].counter[i],
-                   (int32_t)generators[2].counter[i], (int32_t)generators[3].counter[i]};
+SIMD_INLINE u32x4 splat(uint32_t x) { return (u32x4){x, x, x, x}; }
+
+/* Two sets of four groups, one per lane: a single set would wait for its multiplications. */
+enum { SETS = 2, ABREAST = 4 * SETS };
+
+/* The first groups of generators that differ only in the first word of the counter, by `stride`. */
+static void groups_abreast(const Philox *generator, uint32_t stride, uint32_t *words) {
+  u32x4 c[SETS][4], k0 = splat(generator->key[0]), k1 = splat(generator->key[1]);
+  SIMD_UNROLL
+  for (uint32_t s = 0; s < SETS; s++) {
+    c[s][0] = splat(generator->counter[0]) + (u32x4){4 * s, 4 * s + 1, 4 * s + 2, 4 * s + 3} * splat(stride);
+    for (int i = 1; i < 4; i++) c[s][i] = splat(generator->counter[i]);
   }
-  uint32_t k0 = generators[0].key[0], k1 = generators[0].key[1];
   for (int round = 0; round < 10; round++) {
-    i32x4 low_a, high_a, low_b, high_b;
-    multiply_wide(c[0], 0xD2511F53u, &low_a, &high_a);
-    multiply_wide(c[2], 0xCD9E8D57u, &low_b, &high_b);
-    c[0] = high_b ^ c[1] ^ i32x4_splat((int32_t)k0);
-    c[1] = low_b;
-    c[2] = high_a ^ c[3] ^ i32x4_splat((int32_t)k1);
-    c[3] = low_a;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
+    SIMD_UNROLL
+    for (int s = 0; s < SETS; s++) {
+      u32x4 low_a, high_a, low_b, high_b;
+      multiply_wide(c[s][0], 0xD2511F53u, &low_a, &high_a);
+      multiply_wide(c[s][2], 0xCD9E8D57u, &low_b, &high_b);
+      c[s][0] = high_b ^ c[s][1] ^ k0;
+      c[s][1] = low_b;
+      c[s][2] = high_a ^ c[s][3] ^ k1;
+      c[s][3] = low_a;
+    }
+    k0 += splat(0x9E3779B9u);
+    k1 += splat(0xBB67AE85u);
   }
-  f32x4 rows[4] = {(f32x4)c[0], (f32x4)c[1], (f32x4)c[2], (f32x4)c[3]};
-  f32x4_transpose(rows);
-  memcpy(words, rows, sizeof rows);
+  SIMD_UNROLL
+  for (int s = 0; s < SETS; s++) {
+    i32x4 rows[4] = {(i32x4)c[s][0], (i32x4)c[s][1], (i32x4)c[s][2], (i32x4)c[s][3]};
+    i32x4_transpose(rows);
+    memcpy(words + 16 * s, rows, sizeof rows);
+  }
 }
 
 void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int count, uint32_t *words) {
-  Philox next = *generator, four[4];
+  Philox next = *generator;
   philox_skip(&next, first);
-  for (int i = 0; i < count; i += 4) {
-    for (int lane = 0; lane < 4; lane++) {
-      four[lane] = next;
+  for (int i = 0; i < count;) {
+    bool carries = stride > UINT32_MAX / ABREAST || next.counter[0] > UINT32_MAX - ABREAST * stride;
+    if (count - i >= ABREAST && !carries) {
+      groups_abreast(&next, (uint32_t)stride, words + 4 * i);
+      philox_skip(&next, ABREAST * stride);
+      i += ABREAST;
+    } else {
+      Philox one = next;
+      philox_next(&one, words + 4 * i++);
       philox_skip(&next, stride);
     }
-    if (count - i >= 4) {
-      four_groups(four, words + 4 * i);
-      continue;
-    }
-    for (int lane = 0; lane < count - i; lane++) philox_next(&four[lane], words + 4 * (i + lane));
   }
 }
 
@@ -116,6 +129,10 @@ float philox_uniform_f32(uint32_t word) {
   float value;
   memcpy(&value, &bits, sizeof value);
   return value - 1.0f;
+}
+
+void philox_uniforms_f32(const uint32_t *words, int64_t count, float *out) {
+  for (int64_t i = 0; i < count; i++) out[i] = philox_uniform_f32(words[i]);
 }
 
 double philox_uniform_f64(uint32_t high, uint32_t low) {

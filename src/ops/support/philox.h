@@ -34,6 +34,7 @@ void philox_groups(const Philox *generator, uint64_t first, uint64_t stride, int
 float philox_uniform_f16(uint32_t word);
 float philox_uniform_bf16(uint32_t word);
 float philox_uniform_f32(uint32_t word);
+void philox_uniforms_f32(const uint32_t *words, int64_t count, float *out);
 double philox_uniform_f64(uint32_t high, uint32_t low);
 /* Two independent standard normal numbers (Box-Muller). */
 void philox_normal_f32(uint32_t first, uint32_t second, float normals[2]);

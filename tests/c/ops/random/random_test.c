@@ -53,10 +53,10 @@ TEST(philox_skips_as_it_would_count) {
 }
 
 TEST(groups_side_by_side_are_those_one_after_the_other) {
-  Philox start = {{0xfffffff0, 0xffffffff, 0xffffffff, 6}, {1, 2}};
-  for (uint64_t stride = 1; stride <= 256; stride *= 16) {
-    for (int count = 0; count <= 9; count++) {
-      uint32_t words[36], want[36];
+  Philox start = {{0xffffffe0, 0xffffffff, 0xffffffff, 6}, {1, 2}};
+  for (uint64_t stride = 1; stride <= (uint64_t)1 << 32; stride *= 16) {
+    for (int count = 0; count <= 40; count++) {
+      uint32_t words[160], want[160];
       philox_groups(&start, 3, stride, count, words);
       for (int i = 0; i < count; i++) {
         Philox generator = start;
