@@ -58,8 +58,8 @@ extern const ConvType conv_f32, conv_f64;
 /* Only CONV_FORWARD and CONV_INPUT; overflow wraps around. No workspace; `packed` must be NULL. */
 extern const ConvType conv_i32;
 
-/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; `groups` is ignored. No
- * workspace. */
+/* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; `groups` is ignored. For
+ * CONV_FILTER, in_channels may also be 1. No workspace. */
 void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const float *b, float *result,
                    const Parallel *parallel);
 void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result,

@@ -136,8 +136,9 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
                      const void *b, void *result, Status *status) {
   const ConvState *state = context->state;
   DataType dtype = context->output_types[0];
-  if (conv->groups == conv->in_channels && conv->groups > 1 && dtype != DT_INT32)
-    return depthwise_multiply(context, product, conv, a, b, result, status);
+  /* Of the products with a single channel, only this one is faster so. */
+  bool depthwise = conv->groups == conv->in_channels && (conv->groups > 1 || product == CONV_FILTER);
+  if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
   const ConvType *type = dtype == DT_INT32 ? &conv_i32 : dtype == DT_DOUBLE ? &conv_f64 : &conv_f32;
   bool packs = product == CONV_FORWARD && conv->groups == 1 &&
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;

@@ -51,8 +51,8 @@ static void multiply(KernelContext *context, ConvProduct product, const Conv *co
 }
 
 bool depthwise_multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
-                              const void *b, void *result, Status *status) {
-  if (conv->in_channels == conv->out_channels) {
+                        const void *b, void *result, Status *status) {
+  if (conv->in_channels == conv->out_channels || (product == CONV_FILTER && conv->in_channels == 1)) {
     multiply(context, product, conv, a, b, result);
     return true;
   }

@@ -175,11 +175,11 @@ TEST(convolutions_are_the_sums_they_should_be) {
   static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 1},
                                   {2, 1, 3, 2}, {4, 2, 2, 3}, {3, 3, 2, 2}};
   static const int kFilters[][2] = {{1, 1}, {3, 3}, {2, 3}, {1, 4}};
-  static const int kChannels[][3] = {{1, 1, 1}, {3, 5, 1}, {8, 16, 1}, {6, 4, 2}, {4, 4, 4}};
+  static const int kChannels[][3] = {{1, 1, 1}, {3, 5, 1}, {8, 16, 1}, {6, 4, 2}, {4, 4, 4}, {5, 10, 5}};
   for (int p = 0; p < 3; p++)
     for (int t = 0; t < 7; t++)
       for (int f = 0; f < 4; f++)
-        for (int c = 0; c < 5; c++) {
+        for (int c = 0; c < 6; c++) {
           Setting s = {2,
                        9,
                        11,

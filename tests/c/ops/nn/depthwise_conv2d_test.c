@@ -1,5 +1,5 @@
-/* DepthwiseConv2dNative compared with Conv2D: a convolution of one group per channel, whose filter has the
- * same numbers in another order. */
+/* DepthwiseConv2dNative compared with Conv2D of all channels, whose filter is zero between a channel and the
+ * outputs of others. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,17 +13,38 @@ typedef struct Setting {
   const char *padding;
 } Setting;
 
+static double next_number(unsigned *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return ((int)(*seed >> 20 & 31) - 15) / 16.0;
+}
+
 static void numbers(Tensor *tensor, unsigned seed) {
-  for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
-    seed = seed * 1664525u + 1013904223u;
-    tensor_put(tensor, i, ((int)(seed >> 20 & 31) - 15) / 16.0);
-  }
+  for (int64_t i = 0; i < tensor_num_elements(tensor); i++) tensor_put(tensor, i, next_number(&seed));
 }
 
 enum { FORWARD, BACK_INPUT, BACK_FILTER };
 
-/* Runs one of the three; [rows, columns, channels, multiplier] of the depthwise filter is [rows, columns, 1,
- * channels * multiplier] of the other. `out` has the sizes of the output. */
+/* The elements of the depthwise filter in that of all channels: [rows, columns, channels, outputs], where
+ * output o uses channel o / multiplier. */
+static int64_t place_in_dense(const Setting *s, int64_t i) {
+  int64_t outputs = s->channels * s->multiplier, output = i % outputs;
+  return (i / outputs * s->channels + output / s->multiplier) * outputs + output;
+}
+
+static void dense_filter(Tensor *tensor, const Setting *s, unsigned seed) {
+  int64_t count = tensor_num_elements(tensor);
+  for (int64_t i = 0; i < count; i++) tensor_put(tensor, i, 0);
+  for (int64_t i = 0; i < count / s->channels; i++)
+    tensor_put(tensor, place_in_dense(s, i), next_number(&seed));
+}
+
+/* Leaves the elements of the depthwise filter in a gradient by the filter of all channels. */
+static void keep_depthwise(Tensor *tensor, const Setting *s) {
+  for (int64_t i = 0; i < tensor_num_elements(tensor) / s->channels; i++)
+    tensor_put(tensor, i, tensor_get(tensor, place_in_dense(s, i)));
+}
+
+/* Runs one of the three. `out` has the sizes of the output. */
 static bool run_op(OpRun *run, bool depthwise, int product, const Setting *s, bool first, DataType type,
                    const int64_t out[4], Status *status) {
   static const char *const kOps[2][3] = {{"Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter"},
@@ -31,7 +52,7 @@ static bool run_op(OpRun *run, bool depthwise, int product, const Setting *s, bo
                                           "DepthwiseConv2dNativeBackpropFilter"}};
   int64_t in[4] = {s->batch, first ? s->channels : s->rows, first ? s->rows : s->columns,
                    first ? s->columns : s->channels};
-  int64_t filter[4] = {s->filter_rows, s->filter_columns, depthwise ? s->channels : 1,
+  int64_t filter[4] = {s->filter_rows, s->filter_columns, s->channels,
                        depthwise ? s->multiplier : s->channels * s->multiplier};
   const int *t = s->stride, *d = s->dilation;
   char text[256];
@@ -50,7 +71,8 @@ static bool run_op(OpRun *run, bool depthwise, int product, const Setting *s, bo
     Tensor *tensor =
         sizes ? op_run_input(run, DT_INT32, 1, (int64_t[]){4}) : op_run_input(run, type, 4, dims);
     if (!tensor) return status_oom(status, "an input");
-    if (!sizes) numbers(tensor, (unsigned)i + 7);
+    if (!sizes && i == 1 && !depthwise) dense_filter(tensor, s, (unsigned)i + 7);
+    else if (!sizes) numbers(tensor, (unsigned)i + 7);
     for (int k = 0; sizes && k < 4; k++) tensor_put(tensor, k, (double)dims[k]);
   }
   return op_run_compute(run, status);
@@ -69,6 +91,7 @@ static void check_setting(const Setting *s, DataType type) {
       if (status.code == CODE_OK) {
         if (product == FORWARD) memcpy(out, shape_dims(&got.outputs[0].shape), sizeof out);
         if (product == BACK_FILTER) {
+          keep_depthwise(&want.outputs[0], s);
           CHECK_OK(shape_set(&want.outputs[0].shape, 4, shape_dims(&got.outputs[0].shape), &status), status);
         }
         if (!tensor_is_about(&got.outputs[0], &want.outputs[0], tolerance))
@@ -104,6 +127,13 @@ TEST(depthwise_convolutions_are_convolutions_of_single_channels) {
           if (f == 1) check_setting(&s, DT_FLOAT);
           if (t == 1) check_setting(&s, DT_HALF);
         }
+}
+
+/* More columns than are summed at a time, and more channels than a vector. */
+TEST(depthwise_convolutions_with_wide_filters) {
+  Setting s = {2, 5, 30, 21, 2, 19, 1, {1, 2}, {1, 1}, "SAME"};
+  check_setting(&s, DT_DOUBLE);
+  check_setting(&s, DT_FLOAT);
 }
 
 TEST(depthwise_convolutions_of_any_setting) {
