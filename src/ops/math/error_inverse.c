@@ -1,23 +1,25 @@
 #include "ops/math/error_inverse.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* 2 / sqrt(pi) and sqrt(2) */
 static const double kSlope = 1.12837916709551257390, kRoot2 = 1.41421356237309504880;
 
 /* A step of Halley's method for a function with the derivative of erf: `miss` is the function's value minus
- * the target. */
-static double step(double y, double miss) {
-  double newton = miss / (kSlope * exp(-y * y));
-  return y - newton / (1 + y * newton);
+ * the target. Each step triples the number of digits; returns whether another one could change the result. */
+static bool step(double *y, double miss) {
+  double newton = miss / (kSlope * exp(-*y * *y));
+  *y -= newton / (1 + *y * newton);
+  return fabs(newton) > 1e-6;
 }
 
-/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. Starts with an approximation by Winitzki of three digits; each step
- * triples the number of digits, except that the first steps far out gain fewer. */
+/* y >= 0 with erfc(y) = q, 0 < q <= 1/2. Starts with an approximation by Winitzki of three digits; the first
+ * steps far out gain fewer digits than others. */
 static double complement_inverse(double q) {
   double logarithm = log(q) + log(2 - q), half = 4.33 + logarithm / 2;
   double y = sqrt(sqrt(half * half - logarithm / 0.147) - half);
-  for (int i = 0; i < 5; i++) y = step(y, q - erfc(y));
+  for (int i = 0; i < 5 && step(&y, q - erfc(y)); i++) continue;
   return y;
 }
 
@@ -26,7 +28,7 @@ double error_inverse(double x) {
   if (!(size < 1)) return size == 1 ? copysign((double)INFINITY, x) : (double)NAN;
   if (size >= 0.5) return copysign(complement_inverse(1 - size), x);
   double y = x / kSlope; /* exact at 0, and close below 0.5 */
-  for (int i = 0; i < 4; i++) y = step(y, erf(y) - x);
+  for (int i = 0; i < 4 && step(&y, erf(y) - x); i++) continue;
   return y;
 }
 
