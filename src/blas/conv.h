@@ -14,8 +14,9 @@
  * while the product packs its panels (GemmArgs.pack_a), so the matrix of windows is never stored. If windows
  * extend over the edges of images with few channels, the images are first copied into zero padding, a few at
  * a time. The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of
- * dy with the filter elements that contribute to it: no zeros are multiplied, and nothing is scattered.
- * Results do not depend on the number of threads. blas/winograd.h is faster for most 3 x 3 filters of floats.
+ * dy with the filter elements that contribute to it: no zeros are multiplied, and nothing is scattered. Only
+ * for images with very few channels the products are scattered (blas/conv_scatter.inc). Results do not depend
+ * on the number of threads. blas/winograd.h is faster for most 3 x 3 filters of floats.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_

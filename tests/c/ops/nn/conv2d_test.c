@@ -405,6 +405,12 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[2,40,41,16] 0; float[3,3,16,40] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "int32[4] 2 40 41 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
+  check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "int32[4] 9 70 71 1; float[3,3,1,16] 0; float[9,70,71,16] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[9,70,71,1] 0; int32[4] 3 3 1 40; float[9,70,71,40] 0");
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,24] 0; float[3,3,1,48] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
                 "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",
