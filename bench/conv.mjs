@@ -30,6 +30,22 @@ function convolution(side, channels, outputs, window, stride = 1, batch = 1) {
   });
 }
 
+/** As many groups as channels; the peer has an op of its own for it, with another shape of the filter. */
+function grouped(side, channels) {
+  return imageCase({
+    name: `Conv2D 3x3 in ${channels} groups, ${side}x${side}x${channels}`,
+    op: 'Conv2D',
+    attrs: { strides: [1, 1, 1, 1], padding: 'SAME' },
+    shape: [1, side, side, channels],
+    constants: [weights([3, 3, 1, channels])],
+    flops: 2 * side * side * 9 * channels,
+    peerOp(tfjs, x, w) {
+      const filter = tfjs.reshape(w, [3, 3, channels, 1]);
+      return [tfjs.depthwiseConv2d(x, filter, 1, 'same'), filter];
+    },
+  });
+}
+
 function depthwise(side, channels, stride) {
   const out = Math.ceil(side / stride);
   return imageCase({
@@ -122,6 +138,29 @@ function convolutionGradient(side, channels, outputs, window) {
   });
 }
 
+/** By the filter. The peer's backend lacks this op. */
+function filterGradient(op, batch, side, channels, outputs, window) {
+  const depthwise = op !== 'Conv2D';
+  const shape = [batch, side, side, channels];
+  return opCase({
+    name: `${op}BackpropFilter ${window}x${window}, ${batch}x${side}x${side}x${channels} to ${outputs}`,
+    group: 'conv',
+    flops: 2 * batch * side * side * window * window * outputs * (depthwise ? 1 : channels),
+    values: [floats(shape), floats([batch, side, side, outputs], 15)],
+    constants: [
+      {
+        data: Int32Array.of(window, window, channels, depthwise ? outputs / channels : outputs),
+        shape: [4],
+        dtype: 'int32',
+      },
+    ],
+    ourOp: (graph, [x, dy], [sizes]) =>
+      graph
+        .op(`${op}BackpropFilter`, [x, sizes, dy], { attrs: { strides: [1, 1, 1, 1], padding: 'SAME' } })
+        .output(0),
+  });
+}
+
 const NORMALIZATION = { depth_radius: 5, bias: 1, alpha: 1e-4, beta: 0.75 };
 const normalize = (tfjs, x) =>
   tfjs.localResponseNormalization(
@@ -151,6 +190,7 @@ export const convCases = [
   convolution(14, 512, 512, 1),
   convolution(28, 1, 8, 3, 1, 32),
   convolution(14, 8, 16, 5, 1, 32),
+  grouped(56, 64),
   depthwise(112, 32, 1),
   depthwise(112, 64, 2),
   depthwise(14, 512, 1),
@@ -175,6 +215,9 @@ export const convCases = [
   resizing('ResizeNearestNeighbor', 'resizeNearestNeighbor', 28, 64, 56),
   convolutionGradient(56, 64, 64, 3),
   convolutionGradient(14, 512, 512, 1),
+  convolutionGradient(28, 1, 32, 5),
+  filterGradient('Conv2D', 32, 28, 1, 8, 3),
+  filterGradient('DepthwiseConv2dNative', 8, 56, 64, 64, 3),
   poolingGradient('MaxPool', 'maxPool', 112, 64, 2, 2),
   poolingGradient('MaxPool', 'maxPool', 112, 64, 3, 2),
   poolingGradient('AvgPool', 'avgPool', 56, 64, 2, 2),

@@ -117,6 +117,21 @@ const softmax = ['Softmax', 'LogSoftmax'].flatMap((op) =>
   ),
 );
 
+const crossEntropy = row(
+  'SoftmaxCrossEntropyWithLogits, 1000x1000',
+  'softmax',
+  'SoftmaxCrossEntropyWithLogits',
+  {
+    values: [floats([1000, 1000], 20), floats([1000, 1000], 21, (x) => (x + 1) / 1000)],
+    peerOp(tfjs, x, labels) {
+      const logs = tfjs.logSoftmax(x);
+      const parts = tfjs.mul(labels, logs);
+      const sum = tfjs.sum(parts, 1);
+      return [tfjs.neg(sum), logs, parts, sum];
+    },
+  },
+);
+
 const cumulative = inBothSizes((shape) =>
   [1, 0].map((axis) =>
     row(`Cumsum along ${axis ? 'rows' : 'columns'}, ${titleOf(shape)}`, 'reduction', 'Cumsum', {
@@ -543,6 +558,7 @@ export const familyCases = [
   ...argMax,
   ...cumulative,
   ...softmax,
+  crossEntropy,
   ...dense,
   ...batchMatMul,
   ...transpose,

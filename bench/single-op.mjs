@@ -30,7 +30,7 @@ const mapped = (values, make) =>
 /**
  * `values` are variables, `constants` are constants as in a frozen graph; both are { shape, data, dtype }, or
  * lists of these. `ourOp(graph, values, constants)` returns the Output, `peerOp(tfjs, values, constants)` all
- * the tensors it makes: one, or a list whose first is compared.
+ * the tensors it makes: one, or a list whose first is compared. Without it the peer has no such op.
  */
 export function opCase({ name, group, flops, values, constants = [], ourOp, peerOp }) {
   return {
@@ -57,16 +57,18 @@ export function opCase({ name, group, flops, values, constants = [], ourOp, peer
         },
       };
     },
-    async peer(tfjs) {
-      const [ofValues, ofConstants] = [values, constants].map((all) =>
-        mapped(all, ({ data, shape, dtype }) => tfjs.tensor(data, shape, dtype)),
-      );
-      const apply = () => peerOp(tfjs, ofValues, ofConstants);
-      return {
-        run: () => tfjs.dispose(apply()),
-        result: () => tfjs.tidy(() => Float32Array.from([apply()].flat()[0].dataSync())),
-        close: () => tfjs.dispose([...ofValues.flat(), ...ofConstants]),
-      };
-    },
+    peer: peerOp && peer,
   };
+
+  async function peer(tfjs) {
+    const [ofValues, ofConstants] = [values, constants].map((all) =>
+      mapped(all, ({ data, shape, dtype }) => tfjs.tensor(data, shape, dtype)),
+    );
+    const apply = () => peerOp(tfjs, ofValues, ofConstants);
+    return {
+      run: () => tfjs.dispose(apply()),
+      result: () => tfjs.tidy(() => Float32Array.from([apply()].flat()[0].dataSync())),
+      close: () => tfjs.dispose([...ofValues.flat(), ...ofConstants]),
+    };
+  }
 }
