@@ -13,6 +13,8 @@ TEST(largest_elements) {
   op_gives("TopKV2[T=float]", "float[5] 5 1 5 3 5; int32[] 4", "float[4] 5 5 5 3; int32[4] 0 2 4 3");
   op_gives("TopKV2[T=float]", "float[6] 1 2 3 3 2 1; int32[] 5", "float[5] 3 3 2 2 1; int32[5] 2 3 1 4 0");
   op_gives("TopKV2[T=float]", "float[3] 1 nan 2; int32[] 3", "float[3] 2 1 nan; int32[3] 2 0 1");
+  op_gives("TopKV2[T=float]", "float[40] nan nan 1 5 nan 2 3; int32[] 3", "float[3] 5 3 3; int32[3] 3 6 7");
+  op_gives("TopKV2[T=float]", "float[40] 1 2 nan 3 nan; int32[] 4", "float[4] 3 2 1 nan; int32[4] 3 1 0 2");
   op_gives("TopKV2[T=int8]", "int8[2,1,3] -128 127 0 1 2 3; int32[] 1",
            "int8[2,1,1] 127 3; int32[2,1,1] 1 2");
   op_gives("TopKV2[T=uint64]", "uint64[3] 1 18446744073709551615 9223372036854775808; int32[] 2",
