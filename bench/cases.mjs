@@ -8,6 +8,7 @@ import { callCases } from './calls.mjs';
 import { convCases } from './conv.mjs';
 import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
 import { familyCases } from './families.mjs';
+import { fusedCases } from './fused.mjs';
 import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
 import { loopCases } from './loops.mjs';
@@ -226,6 +227,7 @@ export function makeCases(digits) {
     ...convCases,
     ...modelCases,
     ...familyCases,
+    ...fusedCases,
     ...graphCases,
     ...gradientCases,
     ...randomCases,

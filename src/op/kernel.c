@@ -215,7 +215,7 @@ bool op_kernel_run(const OpKernel *kernel, KernelContext *context, Status *statu
   if (ok && (!has_outputs(context) || check_outputs(kernel, context, status))) return true;
   for (int i = 0; i < kernel->num_outputs; i++) tensor_clear(&context->outputs[i]);
   if (context->step && context->step->ended) return false;
-  return node_attach_level(kernel->node->name, status);
+  return node_attach_level(context->node_name, status);
 }
 
 static bool check_inputs(const OpKernel *kernel, const Tensor *const *inputs, Status *status) {

@@ -68,7 +68,9 @@ typedef struct KernelContext {
   Step *step;               /* the current step; NULL outside of steps, where no functions are called */
   PausedKernel *paused;     /* NULL at first; see PausedKernel */
   DeviceTransfer *transfer; /* for _Send and _Recv; NULL outside of steps */
-  const char *node_name;    /* the caller adds it to error messages */
+  /* The caller adds it to error messages; a kernel that stands for several nodes sets it to the one that
+   * fails. */
+  const char *node_name;
   const char *op_name;
 } KernelContext;
 

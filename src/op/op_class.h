@@ -51,6 +51,7 @@ enum {
   NODE_CONCAT, /* the axis is the first input */
   NODE_CONCAT_V2,
   NODE_STRIDED_SLICE,
+  NODE_FUSED, /* _FusedElementwise */
   /* calls of functions */
   NODE_FUNCTION,         /* a call of a library function; not determined by the name */
   NODE_PARTITIONED_CALL, /* also StatefulPartitionedCall: attr `f` names the function */

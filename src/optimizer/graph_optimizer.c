@@ -67,6 +67,10 @@ bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed
     ok = run_round(graph, options, &step, status);
     any |= step;
   }
+  if (ok && options->fuse) {
+    ok = graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status);
+    any |= step;
+  }
   if (changed) *changed = any;
   return ok && graph_fixup_source_and_sink_edges(graph, NULL, status);
 }

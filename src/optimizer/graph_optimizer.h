@@ -2,6 +2,7 @@
 #ifndef TFCORE_OPTIMIZER_GRAPH_OPTIMIZER_H_
 #define TFCORE_OPTIMIZER_GRAPH_OPTIMIZER_H_
 
+#include "optimizer/fuse_elementwise.h"
 #include "optimizer/inline_functions.h"
 
 enum { OPTIMIZER_MAX_ROUNDS = 10 };
@@ -26,15 +27,16 @@ typedef struct OptimizerOptions {
   bool (*consider_merging)(const Node *node);
   const FunctionBodySource *source; /* NULL: no inlining */
   const ExpandOptions *expand;      /* NULL: expand_options_default */
+  const FuseOptions *fuse;          /* NULL: elementwise nodes are not fused */
 } OptimizerOptions;
 
 /* The options of the function runtime for bodies: all passes, with inlining. */
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source);
 
 /* Optimises in place. Each round runs: list/array converters, dead nodes, identities, constant folding, edges
- * of source and sink, common subexpressions, inlining; at most OPTIMIZER_MAX_ROUNDS rounds. `changed` may be
- * NULL. On error (out of memory, or RESOURCE_EXHAUSTED of inlining) the graph is valid and computes the same
- * as before. */
+ * of source and sink, common subexpressions, inlining; at most OPTIMIZER_MAX_ROUNDS rounds. Fusion follows
+ * the last round. `changed` may be NULL. On error (out of memory, or RESOURCE_EXHAUSTED of inlining) the
+ * graph is valid and computes the same as before. */
 MUST_CHECK bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status);
 
 #endif

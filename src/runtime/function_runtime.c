@@ -248,6 +248,12 @@ static bool wait_for_calls(FunctionBody *body, Status *status) {
   return true;
 }
 
+/* Nodes of one call, or of none: errors of a fused node name the call of its last node. */
+static bool same_call(const void *owner, const Node *a, const Node *b) {
+  const CallSite *x = call_sites_find(owner, a->name), *y = call_sites_find(owner, b->name);
+  return x == y || (x && y && strcmp(x->callers, y->callers) == 0);
+}
+
 /* Inline all calls first, so that one round of the other passes sees all nodes. */
 static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
   NodeSet keep;
@@ -262,6 +268,8 @@ static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena 
   TRY(keep_control_rets(body, scratch, &keep, status));
   passes.keep = &keep;
   passes.max_rounds = 1;
+  const FuseOptions fuse = {same_call, runtime->sites};
+  passes.fuse = &fuse;
   return graph_optimize(body->graph, &passes, NULL, status);
 }
 

@@ -1,5 +1,6 @@
 #include "graph/node_class.h"
 #include "graph/node_evaluate.h"
+#include "op/fused_op.h"
 #include "runtime/program_compiler.h"
 
 static bool oom(Status *status) { return status_oom(status, "a program"); }
@@ -50,6 +51,23 @@ static bool find_roles(Compiler *c, Status *status) {
 
 /* --- kernels --- */
 
+/* Gives the nodes that a fused node stands for the names that they have in their function. */
+static bool rename_fused(const Compiler *c, NodeDef *def, Status *status) {
+  const AttrListValue *nodes;
+  Str names[FUSED_MOST_NODES];
+  TRY(node_attr_list(def, FUSED_NODES, ATTR_STRING, &nodes, status));
+  if (!nodes || nodes->n_s > FUSED_MOST_NODES) return true; /* which the kernel refuses */
+  for (size_t i = 0; i < nodes->n_s; i++) {
+    const char *name = arena_strndup(c->scratch, (const char *)nodes->s[i].data, nodes->s[i].len);
+    if (!name) return oom(status);
+    const CallSite *site = call_sites_find(c->sites, name);
+    names[i] = str_of(site ? site->node : name);
+  }
+  AttrValue *renamed = attr_value_string_list(c->program->arena, names, nodes->n_s);
+  return renamed ? node_def_set_attr(def, c->program->arena, FUSED_NODES, renamed, status)
+                 : status_oom(status, "a kernel");
+}
+
 /* Makes a kernel that the program owns. For an inlined node it has the node's name in its function. */
 static bool make_own_kernel(Compiler *c, const Node *node, const char *name, const Tensor *const *constants,
                             OpKernel **kernel, Status *status) {
@@ -58,6 +76,7 @@ static bool make_own_kernel(Compiler *c, const Node *node, const char *name, con
     NodeDef *named = node_def_share(c->program->arena, node->def);
     if (!named || !(named->name = arena_strdup(c->program->arena, name)))
       return status_oom(status, "a kernel");
+    if (node->node_class == NODE_FUSED) TRY(rename_fused(c, named, status));
     def = named;
   }
   return op_kernel_new(node->op, def, constants, c->program->environment.functions, kernel, status);

@@ -99,10 +99,24 @@ static void print_inputs(const Node *node, StrBuf *text) {
   }
 }
 
+/* "_FusedElementwise[Mul,Erf]": the ops that the node stands for. */
+static void print_op(const Node *node, StrBuf *text) {
+  const AttrValue *ops = node->node_class == NODE_FUSED ? node_def_attr(node->def, "ops") : NULL;
+  strbuf_append(text, node->op->def->name);
+  if (!ops || (AttrKind)ops->value_case != ATTR_LIST) return;
+  for (size_t i = 0; i < ops->list->n_s; i++) {
+    strbuf_printf(text, "%s%.*s", i == 0 ? "[" : ",", (int)ops->list->s[i].len,
+                  (const char *)ops->list->s[i].data);
+  }
+  strbuf_append(text, "]");
+}
+
 static char *label_of(StepTrace *trace, const Node *node, const char *memory) {
   StrBuf text = {0};
   if (!node) return arena_strdup(trace->arena, "_SOURCE = NoOp()");
-  strbuf_printf(&text, "%s%s = %s(", memory, node->name, node->op->def->name);
+  strbuf_printf(&text, "%s%s = ", memory, node->name);
+  print_op(node, &text);
+  strbuf_append(&text, "(");
   print_inputs(node, &text);
   strbuf_append(&text, ")");
   Status status;

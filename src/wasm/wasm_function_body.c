@@ -147,14 +147,16 @@ TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body, TF_S
 /* --- optimising --- */
 
 TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int inlines, int folds,
-                                                 int merges, TF_Status *status) {
+                                                 int merges, int fuses, TF_Status *status) {
   start_status(status);
   FunctionBody *copy;
   if (!function_body_copy(body->body, &copy, &status->status)) return NULL;
+  const FuseOptions fuse = {NULL, NULL};
   const OptimizerOptions passes = {.opt_level = OPTIMIZER_L0,
                                    .do_common_subexpression_elimination = merges != 0,
                                    .do_constant_folding = folds != 0,
-                                   .do_function_inlining = inlines != 0};
+                                   .do_function_inlining = inlines != 0,
+                                   .fuse = fuses ? &fuse : NULL};
   /* Prunes first, as TensorFlow does: otherwise nodes without readers keep their edge to sink, which the
    * passes treat as a use. */
   if (function_body_prune(copy, &status->status) &&

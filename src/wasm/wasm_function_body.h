@@ -20,7 +20,7 @@ TF_CAPI_EXPORT extern void TF_WasmDeleteFunctionBody(TF_WasmFunctionBody *body);
 TF_CAPI_EXPORT extern TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body,
                                                                        TF_Status *status);
 TF_CAPI_EXPORT extern TF_WasmFunctionBody *TF_WasmFunctionBodyOptimize(TF_WasmFunctionBody *body, int inlines,
-                                                                       int folds, int merges,
+                                                                       int folds, int merges, int fuses,
                                                                        TF_Status *status);
 
 /* The text of an instantiated body as TensorFlow prints it. */

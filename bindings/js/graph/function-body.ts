@@ -13,7 +13,7 @@ import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
 import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
 
-/** The passes of `optimize`; all are on by default. */
+/** The passes of `optimize`; the first three are on by default. */
 export interface BodyOptimizeOptions {
   /** Inlines calls, and removes nodes that nothing needs. */
   inline?: boolean;
@@ -21,12 +21,15 @@ export interface BodyOptimizeOptions {
   fold?: boolean;
   /** Computes common subexpressions once. */
   cse?: boolean;
+  /** Makes one node of connected elementwise nodes, as sessions do. Such a body has no gradient. */
+  fuse?: boolean;
 }
 
 const OPTIMIZE_OPTIONS: Schema<BodyOptimizeOptions> = {
   inline: 'true or false',
   fold: 'true or false',
   cse: 'true or false',
+  fuse: 'true or false',
 };
 
 const DISPOSED = 'the function body has been disposed';
@@ -89,13 +92,20 @@ export class FunctionBody {
   /** A body that computes the same with fewer nodes. This body stays unchanged. */
   optimize(options: BodyOptimizeOptions = {}): FunctionBody {
     checkOptions<BodyOptimizeOptions>('optimize', options, OPTIMIZE_OPTIONS);
-    const { inline = true, fold = true, cse = true } = options;
+    const { inline = true, fold = true, cse = true, fuse = false } = options;
     const { wasm } = this.#runtime;
     const { pointer } = this;
     return new FunctionBody(
       this.#runtime,
       wasm.made((status) =>
-        wasm.call.TF_WasmFunctionBodyOptimize(pointer, inline ? 1 : 0, fold ? 1 : 0, cse ? 1 : 0, status),
+        wasm.call.TF_WasmFunctionBodyOptimize(
+          pointer,
+          Number(inline),
+          Number(fold),
+          Number(cse),
+          Number(fuse),
+          status,
+        ),
       ),
       this.#queue,
     );

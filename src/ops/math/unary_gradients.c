@@ -6,16 +6,6 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 
-/* TensorFlow compares the number of elements first. */
-static bool slope_pair(KernelContext *context, Status *status) {
-  int64_t count = tensor_num_elements(context->inputs[0]), other = tensor_num_elements(context->inputs[1]);
-  if (count == other) return elementwise_pair(context, status);
-  return status_invalid(status,
-                        "The two arguments to a cwise op must have same number of elements, got %lld and "
-                        "%lld",
-                        (long long)count, (long long)other);
-}
-
 #define TEMPLATE "ops/math/unary_gradients.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_COMPLEX)
 #include "simd/each_type.inc"
@@ -39,8 +29,8 @@ const OpRegistration kOpSqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, sqrt_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, sqrt_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, sqrt_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, sqrt_grad)},
 };
 
 CONJUGATE_GRADIENT(rsqrt_grad_gradient,
@@ -61,8 +51,8 @@ const OpRegistration kOpRsqrtGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = rsqrt_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, rsqrt_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, rsqrt_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, rsqrt_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, rsqrt_grad)},
 };
 
 /* The gradients of the three ops below by y: each is dy times something times y^2. If the kernel conjugates
@@ -88,8 +78,8 @@ const OpRegistration kOpReciprocalGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = reciprocal_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, reciprocal_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, reciprocal_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, reciprocal_grad)},
 };
 
 CONJUGATE_GRADIENT(inv_grad_gradient,
@@ -102,8 +92,8 @@ const OpRegistration kOpInvGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = inv_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, reciprocal_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, reciprocal_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, reciprocal_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, reciprocal_grad)},
 };
 
 CONJUGATE_GRADIENT(tanh_grad_gradient,
@@ -117,8 +107,8 @@ const OpRegistration kOpTanhGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = tanh_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, tanh_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, tanh_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, tanh_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, tanh_grad)},
 };
 
 CONJUGATE_GRADIENT(sigmoid_grad_gradient,
@@ -139,6 +129,6 @@ const OpRegistration kOpSigmoidGrad = {
     .attrs = {GRADIENT_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_grad_gradient,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(slope_pair, sigmoid_grad),
-                TYPED_COMPLEX_KERNELS(slope_pair, sigmoid_grad)},
+    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_slope, sigmoid_grad),
+                TYPED_COMPLEX_KERNELS(elementwise_slope, sigmoid_grad)},
 };

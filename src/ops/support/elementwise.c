@@ -34,17 +34,20 @@ static void run_pair(void *arg, int64_t begin, int64_t end) {
   job->pair(end - begin, job->x + at, job->y + at, job->out + at);
 }
 
+bool elementwise_check_shape(const char *node, const char *op, const Shape *first, int i, const Shape *other,
+                             Status *status) {
+  if (shape_equal(first, other)) return true;
+  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
+  return status_invalid(status,
+                        "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s "
+                        "!= input %d: %s",
+                        node, op, shape_text(first, a), i, shape_text(other, b));
+}
+
 bool elementwise_check_shapes(const KernelContext *context, Status *status) {
-  const Shape *first = &context->inputs[0]->shape;
   for (int i = 1; i < context->num_inputs; i++) {
-    const Shape *other = &context->inputs[i]->shape;
-    if (shape_equal(first, other)) continue;
-    char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-    return status_invalid(status,
-                          "Inputs to operation %s of type %s must have the same size and shape.  Input 0: %s "
-                          "!= input %d: %s",
-                          context->node_name, context->op_name, shape_text(first, a), i,
-                          shape_text(other, b));
+    TRY(elementwise_check_shape(context->node_name, context->op_name, &context->inputs[0]->shape, i,
+                                &context->inputs[i]->shape, status));
   }
   return true;
 }
@@ -63,6 +66,20 @@ bool elementwise_pair(KernelContext *context, Status *status) {
                         .pair = (PairLoop *)context->data};
   parallel_work(context->parallel, tensor_num_elements(x), 1, run_pair, &job);
   return true;
+}
+
+bool elementwise_check_counts(int64_t count, int64_t other, Status *status) {
+  if (count == other) return true;
+  return status_invalid(status,
+                        "The two arguments to a cwise op must have same number of elements, got %lld and "
+                        "%lld",
+                        (long long)count, (long long)other);
+}
+
+bool elementwise_slope(KernelContext *context, Status *status) {
+  TRY(elementwise_check_counts(tensor_num_elements(context->inputs[0]),
+                               tensor_num_elements(context->inputs[1]), status));
+  return elementwise_pair(context, status);
 }
 
 static void run_f32(void *arg, int64_t begin, int64_t end) {

@@ -16,6 +16,9 @@ typedef void UnaryLoop(int64_t count, const void *x, void *y);
 /* A kernel whose data is a UnaryLoop: input 0, output 0 of the same dtype and shape. */
 MUST_CHECK bool elementwise_unary(KernelContext *context, Status *status);
 
+/* The same words for any two shapes of a node. */
+MUST_CHECK bool elementwise_check_shape(const char *node, const char *op, const Shape *first, int i,
+                                        const Shape *other, Status *status);
 /* Checks that all inputs have the shape of input 0, else INVALID_ARGUMENT. */
 MUST_CHECK bool elementwise_check_shapes(const KernelContext *context, Status *status);
 
@@ -23,6 +26,10 @@ MUST_CHECK bool elementwise_check_shapes(const KernelContext *context, Status *s
 typedef void PairLoop(int64_t count, const void *x, const void *y, void *z);
 /* A kernel whose data is a PairLoop: inputs 0 and 1 of the same dtype and shape, output 0 likewise. */
 MUST_CHECK bool elementwise_pair(KernelContext *context, Status *status);
+
+/* The same where TensorFlow compares the numbers of elements first, in other words. */
+MUST_CHECK bool elementwise_slope(KernelContext *context, Status *status);
+MUST_CHECK bool elementwise_check_counts(int64_t count, int64_t other, Status *status);
 
 /* A function for float and double (simd/vector_math.h); half and bfloat16 are converted to float. */
 typedef struct VectorFunction {

@@ -125,7 +125,7 @@ static const OpDef *wanted_def(const char *name, Reference *reference, const Ref
 static bool is_not_tensorflows(const char *op) {
   return strncmp(op, "MapAccumulate", 13) == 0 || strcmp(op, "Prelu") == 0 ||
          strcmp(op, "FusedDepthwiseConv2dNative") == 0 || strcmp(op, "NonMaxSuppressionV5") == 0 ||
-         strcmp(op, "CombinedNonMaxSuppression") == 0;
+         strcmp(op, "CombinedNonMaxSuppression") == 0 || strcmp(op, "_FusedElementwise") == 0;
 }
 
 TEST(op_defs_equal_tensorflows) {

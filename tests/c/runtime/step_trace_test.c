@@ -183,6 +183,18 @@ TEST(records_have_the_memory_that_kernels_allocate) {
   end(&f);
 }
 
+TEST(records_of_fused_nodes_have_their_ops) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput random = random_vector(f.graph, 16);
+  StepTrace *trace = trace_of(&f, unary(f.graph, "Neg", "y", unary(f.graph, "Exp", "e", random)));
+  const NodeExecStats *fused = record_of(trace, "y");
+  if (CHECK(fused)) CHECK_STR_EQ(fused->timeline_label, "y = _FusedElementwise[Exp,Neg](random)");
+  CHECK(!record_of(trace, "e"));
+  step_trace_free(trace);
+  end(&f);
+}
+
 TEST(records_have_increasing_times_since_1970) {
   Fixture f;
   struct timespec wall;

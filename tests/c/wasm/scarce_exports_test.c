@@ -209,7 +209,7 @@ static void print_body(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
 static void print_gradient(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   TF_WasmFunctionBody *body = new_body(graph, status), *gradient = NULL, *fast = NULL;
   if (body) gradient = TF_WasmFunctionBodyGradient(body, status);
-  if (gradient) fast = TF_WasmFunctionBodyOptimize(gradient, 1, 1, 1, status);
+  if (gradient) fast = TF_WasmFunctionBodyOptimize(gradient, 1, 1, 1, 1, status);
   if (fast) TF_WasmFunctionBodyText(fast, buffer, status);
   TF_WasmDeleteFunctionBody(body);
   TF_WasmDeleteFunctionBody(gradient);

@@ -375,7 +375,7 @@ TEST(optimised_bodies_have_no_dead_nodes) {
         "return y = y:z:0 }",
         status);
     REQUIRE(body);
-    TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, inlines, 0, 0, status);
+    TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, inlines, 0, 0, 0, status);
     TF_Buffer *buffer = TF_NewBuffer();
     TF_WasmFunctionBodyText(fast, buffer, status);
     char *text = take(buffer);
@@ -387,12 +387,38 @@ TEST(optimised_bodies_have_no_dead_nodes) {
   }
 }
 
+TEST(bodies_show_what_is_fused) {
+  TF_Status *status = TF_NewStatus();
+  TF_WasmFunctionBody *body = body_of(
+      "F[T:type](x:T) -> (y:T) { square = Square[T=$T](x) y = Add[T=$T](square:y:0, x) return y = y:z:0 }",
+      status);
+  REQUIRE(body);
+  TF_WasmFunctionBody *fused = TF_WasmFunctionBodyOptimize(body, 1, 1, 1, 1, status);
+  REQUIRE(fused);
+  TF_Buffer *buffer = TF_NewBuffer();
+  TF_WasmFunctionBodyText(fused, buffer, status);
+  char *text = take(buffer);
+  CHECK_STR_EQ(text,
+               "\n(x:double) -> (y:double) {\n  y = _FusedElementwise[Tin={double}, Tout={double}, "
+               "nodes=[\"square\", \"y\"], operands=[0, 1, 0], ops=[\"Square\", \"Add\"], results=[1], "
+               "types={double, double}](x)\n}\n");
+  free(text);
+  double three = 3;
+  TF_Tensor *x = TF_AllocateTensor(TF_DOUBLE, NULL, 0, sizeof three);
+  *(double *)TF_TensorData(x) = three;
+  CHECK(value_of(fused, &x, 1, status) == 12);
+  TF_DeleteTensor(x);
+  TF_WasmDeleteFunctionBody(fused);
+  TF_WasmDeleteFunctionBody(body);
+  TF_DeleteStatus(status);
+}
+
 TEST(bodies_are_run_differentiated_and_optimised) {
   TF_Status *status = TF_NewStatus();
   TF_WasmFunctionBody *body = body_of(kTwice, status);
   REQUIRE(body);
   TF_WasmFunctionBody *gradient = TF_WasmFunctionBodyGradient(body, status);
-  TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, 1, 1, 1, status);
+  TF_WasmFunctionBody *fast = TF_WasmFunctionBodyOptimize(body, 1, 1, 1, 0, status);
   REQUIRE(gradient && fast);
   CHECK_INT_EQ(TF_WasmFunctionBodyNumArgs(gradient), 2);
   CHECK_INT_EQ(TF_WasmFunctionBodyNumRets(gradient), 1);

@@ -1,0 +1,25 @@
+/* The attrs of _FusedElementwise: the op that a pass of the optimizer (optimizer/fuse_elementwise.h) puts in
+ * place of several elementwise nodes, and whose kernel (ops/math/fused_elementwise.c) computes them tile by
+ * tile.
+ *
+ *   ops = ["Mul", "Erf", "Mul"]     the ops of the nodes, in topological order
+ *   nodes = ["half", "erf", "y"]    their names, for errors
+ *   types = [DT_FLOAT, ...]         their attr T; DT_BOOL where an op has none
+ *   operands = [0, 1, 0, 2, 3]      the inputs of all nodes in one list: input i of the fused node is i, and
+ * the value of node k is k + the number of inputs results = [2]                   the node whose value is
+ * output i
+ */
+#ifndef TFCORE_OP_FUSED_OP_H_
+#define TFCORE_OP_FUSED_OP_H_
+
+#define FUSED_OP "_FusedElementwise"
+#define FUSED_NODES "nodes"
+
+enum {
+  FUSED_MOST_NODES = 24,
+  FUSED_MOST_OPERANDS = 3, /* of a node */
+  FUSED_MOST_INPUTS = FUSED_MOST_NODES * FUSED_MOST_OPERANDS,
+  FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES
+};
+
+#endif

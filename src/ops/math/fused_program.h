@@ -1,0 +1,48 @@
+/* The program of a _FusedElementwise node (op/fused_op.h), and its run: the loops of the kernels of the
+ * ops, called for one tile of elements after the other, so that the values between them stay in the cache. */
+#ifndef TFCORE_OPS_MATH_FUSED_PROGRAM_H_
+#define TFCORE_OPS_MATH_FUSED_PROGRAM_H_
+
+#include "op/fused_op.h"
+#include "op/kernel.h"
+#include "ops/support/broadcast.h"
+#include "ops/support/elementwise.h"
+
+/* The kernel whose loop a node calls. */
+typedef enum FusedKind {
+  FUSED_UNARY,     /* elementwise_unary */
+  FUSED_FUNCTION,  /* elementwise_function */
+  FUSED_PAIR,      /* elementwise_pair */
+  FUSED_SLOPE,     /* elementwise_slope */
+  FUSED_BROADCAST, /* broadcast_kernel */
+} FusedKind;
+
+typedef struct FusedNode {
+  const char *name, *op;
+  FusedKind kind;
+  union {
+    UnaryLoop *unary;
+    const VectorFunction *function;
+    PairLoop *pair;
+    BinaryLoop *broadcast;
+  } loop;
+  DataType type;                     /* of the operands */
+  int operands[FUSED_MOST_OPERANDS]; /* values: inputs, then nodes */
+  int num_operands;
+  int64_t in_size, out_size; /* bytes of an element */
+  int output;                /* of the fused node; -1: none */
+  int place;                 /* the tile that holds the value; unused when it is an output */
+} FusedNode;
+
+typedef struct FusedProgram {
+  const char *name; /* of the fused node */
+  int num_inputs, num_nodes, num_outputs, num_places;
+  FusedNode nodes[FUSED_MOST_NODES];
+  int results[FUSED_MOST_NODES];
+  int last_reads[FUSED_MOST_VALUES]; /* the last node that reads the value; -1: none */
+} FusedProgram;
+
+/* Computes all outputs. An error names the node whose shapes do not fit. */
+MUST_CHECK bool fused_program_run(const FusedProgram *program, KernelContext *context, Status *status);
+
+#endif

@@ -1,0 +1,192 @@
+/* The run of a fused program: shapes, memory, and the values that are smaller than the result. fused_tiles.c
+ * computes the rest. */
+#include "ops/math/fused_run.h"
+
+/* --- shapes --- */
+
+static bool broadcast_node(FusedRun *run, int i, Status *status) {
+  const FusedNode *node = &run->program->nodes[i];
+  const Shape *a = run->shapes[node->operands[0]], *b = run->shapes[node->operands[1]];
+  const Shape **shape = &run->shapes[run->program->num_inputs + i];
+  if (b->rank == 0 || shape_equal(a, b)) {
+    *shape = a;
+  } else if (a->rank == 0) {
+    *shape = b;
+  } else {
+    Shape *made = &run->made[run->num_made++];
+    made->rank = 0;
+    TRY(broadcast_shapes(a, b, made, status));
+    *shape = made;
+  }
+  return true;
+}
+
+static bool infer_node(FusedRun *run, int i, Status *status) {
+  const FusedNode *node = &run->program->nodes[i];
+  const int *operands = node->operands;
+  if (node->kind == FUSED_BROADCAST) return broadcast_node(run, i, status);
+  const Shape *first = run->shapes[operands[0]];
+  run->shapes[run->program->num_inputs + i] = first;
+  if (node->kind == FUSED_SLOPE)
+    TRY(elementwise_check_counts(run->counts[operands[0]], run->counts[operands[1]], status));
+  if (node->kind != FUSED_PAIR && node->kind != FUSED_SLOPE) return true;
+  return elementwise_check_shape(node->name, node->op, first, 1, run->shapes[operands[1]], status);
+}
+
+/* The shapes and numbers of elements of all values. */
+static bool infer(FusedRun *run, KernelContext *context, Status *status) {
+  const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_inputs; i++) {
+    run->shapes[i] = &context->inputs[i]->shape;
+    run->counts[i] = shape_num_elements(run->shapes[i]);
+  }
+  for (int i = 0; i < program->num_nodes; i++) {
+    int value = program->num_inputs + i;
+    context->node_name = program->nodes[i].name;
+    TRY(infer_node(run, i, status));
+    run->counts[value] = shape_num_elements(run->shapes[value]);
+    if (run->counts[value] > run->elements) {
+      run->elements = run->counts[value];
+      run->shape = run->shapes[value];
+    }
+  }
+  context->node_name = program->name;
+  return true;
+}
+
+/* --- tiles or not --- */
+
+/* Whether the shapes differ in leading ones only. */
+static bool same_elements(const Shape *a, const Shape *b) {
+  if (a->rank < b->rank) return same_elements(b, a);
+  const int64_t *dims = shape_dims(a), *others = shape_dims(b);
+  int more = a->rank - b->rank;
+  for (int i = 0; i < more; i++) {
+    if (dims[i] != 1) return false;
+  }
+  for (int i = more; i < a->rank; i++) {
+    if (dims[i] != others[i - more]) return false;
+  }
+  return true;
+}
+
+/* Nodes with as many elements as the largest are computed in tiles. */
+static void choose_tiled(FusedRun *run) {
+  const FusedProgram *program = run->program;
+  bool tiles = run->elements > 0;
+  for (int i = 0; tiles && i < program->num_nodes; i++) {
+    int value = program->num_inputs + i;
+    run->tiled[i] = run->counts[value] == run->elements;
+    tiles = !run->tiled[i] || same_elements(run->shapes[value], run->shape);
+  }
+  tiles = tiles && fused_tiles_plan(run);
+  for (int i = 0; !tiles && i < program->num_nodes; i++) run->tiled[i] = false;
+}
+
+/* --- memory --- */
+
+/* The input in whose memory the output can be: the run has read all of a tile when the node writes it. */
+static int input_for(const FusedRun *run, const KernelContext *context, int output) {
+  const FusedProgram *program = run->program;
+  int node = program->results[output];
+  if (!run->tiled[node]) return -1;
+  for (int i = 0; i < program->num_inputs; i++) {
+    if (run->counts[i] == run->elements && program->last_reads[i] <= node &&
+        kernel_may_forward(context, i, output, run->shapes[program->num_inputs + node]))
+      return i;
+  }
+  return -1;
+}
+
+static bool allocate_outputs(FusedRun *run, KernelContext *context, Status *status) {
+  const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_outputs; i++) {
+    int value = program->num_inputs + program->results[i];
+    Tensor *out;
+    TRY(kernel_forward_or_allocate(context, input_for(run, context, i), i, run->shapes[value], &out, status));
+    run->data[value] = out->data;
+  }
+  return true;
+}
+
+/* Memory for the other values that are computed as a whole. */
+static bool allocate_whole(FusedRun *run, KernelContext *context, Status *status) {
+  const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_nodes; i++) {
+    const FusedNode *node = &program->nodes[i];
+    int value = program->num_inputs + i;
+    if (run->tiled[i] || node->output >= 0) continue;
+    if (run->counts[value] == 1) {
+      run->data[value] = (char *)&run->scalars[i];
+      continue;
+    }
+    Buffer *buffer = kernel_scratch(context, run->counts[value] * node->out_size + 1, status);
+    if (!buffer) return false;
+    run->scratch[run->num_scratch++] = buffer;
+    run->data[value] = buffer->data;
+  }
+  return true;
+}
+
+/* --- whole values --- */
+
+typedef struct WholeNode {
+  const FusedNode *node;
+  const char *operands[FUSED_MOST_OPERANDS];
+  char *out;
+} WholeNode;
+
+static void run_part(void *arg, int64_t begin, int64_t end) {
+  const WholeNode *job = arg;
+  const void *operands[FUSED_MOST_OPERANDS];
+  for (int i = 0; i < job->node->num_operands; i++)
+    operands[i] = job->operands[i] + begin * job->node->in_size;
+  fused_node_call(job->node, end - begin, operands, BROADCAST_NONE, job->out + begin * job->node->out_size);
+}
+
+static void run_whole(const FusedRun *run, int i) {
+  const FusedNode *node = &run->program->nodes[i];
+  int value = run->program->num_inputs + i;
+  WholeNode job = {.node = node, .out = run->data[value]};
+  for (int k = 0; k < node->num_operands; k++) job.operands[k] = run->data[node->operands[k]];
+  int64_t count = run->counts[value];
+  bool broadcasts = false;
+  for (int k = 0; k < node->num_operands; k++) broadcasts |= run->counts[node->operands[k]] != count;
+  if (!broadcasts) {
+    parallel_work(run->parallel, count, fused_node_work(node), run_part, &job);
+  } else if (count > 0) {
+    Broadcast plan;
+    broadcast_plan(run->shapes[node->operands[0]], run->shapes[node->operands[1]], &plan);
+    broadcast_run(run->parallel, &plan, job.operands[0], job.operands[1], job.out, node->in_size,
+                  node->out_size, node->loop.broadcast);
+  }
+}
+
+/* --- all --- */
+
+static bool run_program(FusedRun *run, KernelContext *context, Status *status) {
+  const FusedProgram *program = run->program;
+  TRY(infer(run, context, status));
+  choose_tiled(run);
+  TRY(allocate_outputs(run, context, status));
+  TRY(allocate_whole(run, context, status));
+  for (int i = 0; i < program->num_inputs; i++) run->data[i] = context->inputs[i]->data;
+  for (int i = 0; i < program->num_nodes; i++) {
+    if (!run->tiled[i]) run_whole(run, i);
+  }
+  fused_tiles_run(run);
+  return true;
+}
+
+bool fused_program_run(const FusedProgram *program, KernelContext *context, Status *status) {
+  FusedRun run; /* the arrays are set as far as they are used */
+  run.program = program;
+  run.parallel = context->parallel;
+  run.num_made = run.num_scratch = run.num_partial = 0;
+  run.elements = 0;
+  run.shape = NULL;
+  bool ok = run_program(&run, context, status);
+  for (int i = 0; i < run.num_made; i++) shape_clear(&run.made[i]);
+  for (int i = 0; i < run.num_scratch; i++) buffer_unref(run.scratch[i]);
+  return ok;
+}

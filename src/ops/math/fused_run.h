@@ -1,0 +1,50 @@
+/* One run of a fused program (ops/math/fused_program.h): fused_run.c and fused_tiles.c. */
+#ifndef TFCORE_OPS_MATH_FUSED_RUN_H_
+#define TFCORE_OPS_MATH_FUSED_RUN_H_
+
+#include "ops/math/fused_program.h"
+
+enum { FUSED_MOST_PARTIAL = 8 };
+
+/* The loops over the elements of the largest values, where some operands repeat elements along some
+ * dimensions. Adjacent dimensions that all operands treat alike are merged, those of size 1 left out. */
+typedef struct FusedNest {
+  int rank;
+  int64_t dims[BROADCAST_MAX_RANK];
+  int64_t strides[FUSED_MOST_PARTIAL][BROADCAST_MAX_RANK]; /* in elements */
+} FusedNest;
+
+typedef struct FusedRun {
+  const FusedProgram *program;
+  const Parallel *parallel;
+  const Shape *shape; /* of the largest values, which have `elements` */
+  int64_t elements;
+  /* By value. */
+  const Shape *shapes[FUSED_MOST_VALUES];
+  int64_t counts[FUSED_MOST_VALUES];
+  char *data[FUSED_MOST_VALUES]; /* not set for values that are in tiles only */
+  /* By node. */
+  bool tiled[FUSED_MOST_NODES]; /* computed in tiles, else as a whole, before the others */
+  double scalars[FUSED_MOST_NODES];
+  Shape made[FUSED_MOST_NODES];
+  Buffer *scratch[FUSED_MOST_NODES];
+  int num_made, num_scratch;
+  /* The operands of tiled nodes that have several elements, but fewer than the result. */
+  int partial[FUSED_MOST_PARTIAL]; /* values */
+  int64_t partial_size[FUSED_MOST_PARTIAL];
+  int num_partial;
+  FusedNest nest; /* of these operands */
+} FusedRun;
+
+/* Computes `count` elements. `still`: the operand that has a single one. */
+void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, BroadcastSide still,
+                     void *out);
+/* Of an element: base/parallel.h. */
+double fused_node_work(const FusedNode *node);
+
+/* Finds the operands of the tiled nodes that repeat elements. False if there are too many. */
+bool fused_tiles_plan(FusedRun *run);
+/* Computes all tiled nodes. */
+void fused_tiles_run(const FusedRun *run);
+
+#endif

@@ -1,0 +1,280 @@
+/* The tiled part of a fused program: all nodes of a tile, then the next tile. */
+#include <string.h>
+
+#include "base/odometer.h"
+#include "ops/math/fused_run.h"
+#include "ops/support/array_box.h"
+
+/* A tile has at most MOST_TILE elements; all tiles of a thread together fit the first level of its cache. In
+ * shorter rows than SHORT_ROW a tile holds several rows, for which operands that repeat elements are laid
+ * out. */
+enum { MOST_TILE = 512, SHORT_ROW = 128, ROOM = 65536, MOST_ELEMENT = 8 };
+
+/* --- a node --- */
+
+void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, BroadcastSide still,
+                     void *out) {
+  switch (node->kind) {
+    case FUSED_UNARY: node->loop.unary(count, operands[0], out); break;
+    case FUSED_FUNCTION:
+      if (node->type == DT_FLOAT) node->loop.function->f32(count, operands[0], out);
+      else node->loop.function->f64(count, operands[0], out);
+      break;
+    case FUSED_PAIR:
+    case FUSED_SLOPE: node->loop.pair(count, operands[0], operands[1], out); break;
+    default: node->loop.broadcast(operands[0], operands[1], out, count, still); break;
+  }
+}
+
+double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }
+
+/* --- operands that repeat elements --- */
+
+static bool add_partial(FusedRun *run, int value, int64_t size) {
+  if (run->counts[value] == run->elements || run->counts[value] == 1) return true;
+  for (int i = 0; i < run->num_partial; i++) {
+    if (run->partial[i] == value) return true;
+  }
+  if (run->num_partial == FUSED_MOST_PARTIAL) return false;
+  run->partial_size[run->num_partial] = size;
+  run->partial[run->num_partial++] = value;
+  return true;
+}
+
+/* From the last dimension to the first, then reversed. */
+static void make_nest(FusedRun *run) {
+  FusedNest *nest = &run->nest;
+  const Shape *full = run->shape;
+  int64_t sizes[FUSED_MOST_PARTIAL];
+  unsigned before = 0;
+  nest->rank = 0;
+  for (int p = 0; p < run->num_partial; p++) sizes[p] = 1;
+  for (int d = 1; d <= full->rank; d++) {
+    int64_t size = shape_dim(full, full->rank - d);
+    if (size == 1) continue;
+    unsigned repeats = 0;
+    for (int p = 0; p < run->num_partial; p++) {
+      const Shape *own = run->shapes[run->partial[p]];
+      if (own->rank < d || shape_dim(own, own->rank - d) == 1) repeats |= 1u << p;
+    }
+    bool merged = nest->rank > 0 && repeats == before;
+    if (merged) nest->dims[nest->rank - 1] *= size;
+    else nest->dims[nest->rank++] = size;
+    for (int p = 0; p < run->num_partial; p++) {
+      bool repeated = repeats >> p & 1;
+      if (!merged) nest->strides[p][nest->rank - 1] = repeated ? 0 : sizes[p];
+      if (!repeated) sizes[p] *= size;
+    }
+    before = repeats;
+  }
+  for (int i = 0, j = nest->rank - 1; i < j; i++, j--) {
+    int64_t dim = nest->dims[i];
+    nest->dims[i] = nest->dims[j], nest->dims[j] = dim;
+    for (int p = 0; p < run->num_partial; p++) {
+      int64_t stride = nest->strides[p][i];
+      nest->strides[p][i] = nest->strides[p][j], nest->strides[p][j] = stride;
+    }
+  }
+}
+
+bool fused_tiles_plan(FusedRun *run) {
+  const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_nodes; i++) {
+    const FusedNode *node = &program->nodes[i];
+    for (int k = 0; run->tiled[i] && k < node->num_operands; k++) {
+      if (!add_partial(run, node->operands[k], node->in_size)) return false;
+    }
+  }
+  if (run->num_partial > 0) make_nest(run);
+  return true;
+}
+
+/* --- tiles --- */
+
+/* The operand with number p in `partial`, for the current tile. */
+typedef struct Repeated {
+  char *data;
+  bool still;  /* one element for the whole tile */
+  char *place; /* short rows: memory for the elements of a tile, or of a tile and a row: */
+  bool is_row; /* every row is the same, and `place` holds it many times */
+} Repeated;
+
+/* Where the elements for a tile are: `at` elements of `step` bytes behind *base. */
+typedef struct Access {
+  char *const *base;
+  int64_t step;
+} Access;
+
+/* The call of a node. */
+typedef struct Call {
+  const FusedNode *node;
+  BroadcastSide still;
+  Access operands[FUSED_MOST_OPERANDS], out;
+} Call;
+
+typedef struct Tiles {
+  const FusedRun *run;
+  int64_t length; /* of a tile */
+  char *places[FUSED_MOST_NODES + FUSED_MOST_PARTIAL];
+  Repeated repeated[FUSED_MOST_PARTIAL];
+  Call calls[FUSED_MOST_NODES];
+  int num_calls;
+} Tiles;
+
+static Repeated *find_repeated(Tiles *tiles, int value) {
+  const FusedRun *run = tiles->run;
+  int p = 0;
+  while (p < run->num_partial - 1 && run->partial[p] != value) p++;
+  return &tiles->repeated[p];
+}
+
+static Access value_access(Tiles *tiles, int value, int64_t size, bool *still) {
+  const FusedRun *run = tiles->run;
+  const FusedProgram *program = run->program;
+  int node = value - program->num_inputs;
+  *still = false;
+  if (node >= 0 && run->tiled[node] && program->nodes[node].output < 0)
+    return (Access){&tiles->places[program->nodes[node].place], 0};
+  if (run->counts[value] == run->elements) return (Access){&run->data[value], size};
+  *still = true;
+  if (run->counts[value] == 1) return (Access){&run->data[value], 0};
+  Repeated *repeated = find_repeated(tiles, value);
+  *still = repeated->still;
+  return (Access){&repeated->data, 0};
+}
+
+/* After it is known which operands are still. */
+static void make_calls(Tiles *tiles) {
+  const FusedRun *run = tiles->run;
+  tiles->num_calls = 0;
+  for (int i = 0; i < run->program->num_nodes; i++) {
+    const FusedNode *node = &run->program->nodes[i];
+    if (!run->tiled[i]) continue;
+    Call *call = &tiles->calls[tiles->num_calls++];
+    bool still[FUSED_MOST_OPERANDS] = {false}, none;
+    call->node = node;
+    for (int k = 0; k < node->num_operands; k++)
+      call->operands[k] = value_access(tiles, node->operands[k], node->in_size, &still[k]);
+    call->still = still[0] ? BROADCAST_A : still[1] ? BROADCAST_B : BROADCAST_NONE;
+    call->out = value_access(tiles, run->program->num_inputs + i, node->out_size, &none);
+  }
+}
+
+static void run_tile(const Tiles *tiles, int64_t at, int64_t count) {
+  for (int i = 0; i < tiles->num_calls; i++) {
+    const Call *call = &tiles->calls[i];
+    const void *operands[FUSED_MOST_OPERANDS];
+    for (int k = 0; k < call->node->num_operands; k++)
+      operands[k] = *call->operands[k].base + at * call->operands[k].step;
+    fused_node_call(call->node, count, operands, call->still, *call->out.base + at * call->out.step);
+  }
+}
+
+/* --- rows --- */
+
+static Odometer walk(const FusedRun *run, int p, int64_t *index) {
+  return (Odometer){.rank = run->nest.rank - 1,
+                    .dims = run->nest.dims,
+                    .strides = {run->nest.strides[p]},
+                    .index = index};
+}
+
+/* A tile is part of a row: operands are in place. */
+static void run_long_rows(Tiles *tiles, int64_t begin, int64_t end) {
+  const FusedRun *run = tiles->run;
+  int last = run->nest.rank - 1;
+  int64_t row = run->nest.dims[last];
+  for (int p = 0; p < run->num_partial; p++) tiles->repeated[p].still = run->nest.strides[p][last] == 0;
+  make_calls(tiles);
+  while (begin < end) {
+    int64_t column = begin % row, stop = begin - column + row < end ? begin - column + row : end;
+    int64_t offsets[FUSED_MOST_PARTIAL], index[BROADCAST_MAX_RANK];
+    for (int p = 0; p < run->num_partial; p++) {
+      Odometer o = walk(run, p, index);
+      odometer_seek(&o, 1, begin / row);
+      offsets[p] = o.at[0];
+    }
+    for (; begin < stop; begin += tiles->length, column += tiles->length) {
+      for (int p = 0; p < run->num_partial; p++) {
+        int64_t offset = offsets[p] + column * run->nest.strides[p][last];
+        tiles->repeated[p].data = run->data[run->partial[p]] + offset * run->partial_size[p];
+      }
+      run_tile(tiles, begin, stop - begin < tiles->length ? stop - begin : tiles->length);
+    }
+    begin = stop;
+  }
+}
+
+/* Writes the elements of output elements [at, at + count). */
+static void lay_out(const FusedRun *run, int p, int64_t at, int64_t count, char *to) {
+  int last = run->nest.rank - 1;
+  int64_t row = run->nest.dims[last], column = at % row, stride = run->nest.strides[p][last];
+  int64_t size = run->partial_size[p], index[BROADCAST_MAX_RANK];
+  const char *from = run->data[run->partial[p]];
+  Odometer o = walk(run, p, index);
+  odometer_seek(&o, 1, at / row);
+  while (count > 0) {
+    int64_t n = row - column < count ? row - column : count;
+    const char *first = from + (o.at[0] + column * stride) * size;
+    if (stride == 0) array_spread(size, n, first, to);
+    else memcpy(to, first, (size_t)(n * size));
+    to += n * size;
+    count -= n;
+    column = 0;
+    odometer_advance(&o, 1, 1);
+  }
+}
+
+/* A tile holds several rows. */
+static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
+  const FusedRun *run = tiles->run;
+  int last = run->nest.rank - 1;
+  int64_t row = run->nest.dims[last];
+  for (int p = 0; p < run->num_partial; p++) {
+    Repeated *repeated = &tiles->repeated[p];
+    repeated->still = false;
+    repeated->is_row = true;
+    for (int d = 0; d < last; d++) repeated->is_row &= run->nest.strides[p][d] == 0;
+    repeated->place = tiles->places[run->program->num_places + p];
+    int64_t all = tiles->length + row < run->elements ? tiles->length + row : run->elements;
+    if (repeated->is_row) lay_out(run, p, 0, all, repeated->place);
+  }
+  make_calls(tiles);
+  for (; begin < end; begin += tiles->length) {
+    int64_t count = end - begin < tiles->length ? end - begin : tiles->length;
+    for (int p = 0; p < run->num_partial; p++) {
+      Repeated *repeated = &tiles->repeated[p];
+      if (!repeated->is_row) lay_out(run, p, begin, count, repeated->place);
+      repeated->data = repeated->place + (repeated->is_row ? begin % row : 0) * run->partial_size[p];
+    }
+    run_tile(tiles, begin, count);
+  }
+}
+
+static void run_range(void *arg, int64_t begin, int64_t end) {
+  const FusedRun *run = arg;
+  _Alignas(64) char room[ROOM];
+  Tiles tiles;
+  int count = run->program->num_places + run->num_partial;
+  int64_t length = ROOM / ((count + 1) * MOST_ELEMENT) - SHORT_ROW;
+  tiles.run = run;
+  tiles.length = length > MOST_TILE ? MOST_TILE : length / 16 * 16;
+  for (int i = 0; i < count; i++) tiles.places[i] = room + i * (tiles.length + SHORT_ROW) * MOST_ELEMENT;
+  if (run->num_partial == 0) {
+    make_calls(&tiles);
+    for (; begin < end; begin += tiles.length)
+      run_tile(&tiles, begin, end - begin < tiles.length ? end - begin : tiles.length);
+  } else if (run->nest.dims[run->nest.rank - 1] >= SHORT_ROW) {
+    run_long_rows(&tiles, begin, end);
+  } else {
+    run_short_rows(&tiles, begin, end);
+  }
+}
+
+void fused_tiles_run(const FusedRun *run) {
+  double work = 0;
+  for (int i = 0; i < run->program->num_nodes; i++) {
+    if (run->tiled[i]) work += fused_node_work(&run->program->nodes[i]);
+  }
+  if (work > 0) parallel_work(run->parallel, run->elements, work, run_range, (void *)run);
+}

@@ -1,0 +1,76 @@
+#include "optimizer/fusible_ops.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/fused_op.h"
+#include "op/kernel_registry.h"
+
+/* Sorted. */
+static const char *const kOps[] = {
+    "Abs",          "Add",        "AddV2",          "Ceil",         "Cos",
+    "DivNoNan",     "Elu",        "EluGrad",        "Erf",          "Erfc",
+    "Exp",          "Expm1",      "Floor",          "Greater",      "GreaterEqual",
+    "Inv",          "InvGrad",    "Less",           "LessEqual",    "Log",
+    "Log1p",        "LogicalAnd", "LogicalNot",     "LogicalOr",    "Maximum",
+    "Minimum",      "Mul",        "MulNoNan",       "Neg",          "Pow",
+    "RealDiv",      "Reciprocal", "ReciprocalGrad", "Relu",         "Relu6",
+    "Relu6Grad",    "ReluGrad",   "Rint",           "Round",        "Rsqrt",
+    "RsqrtGrad",    "Selu",       "SeluGrad",       "Sigmoid",      "SigmoidGrad",
+    "Sign",         "Sin",        "Softplus",       "SoftplusGrad", "Softsign",
+    "SoftsignGrad", "Sqrt",       "SqrtGrad",       "Square",       "SquaredDifference",
+    "Sub",          "Tanh",       "TanhGrad",       "Xdivy",        "Xlog1py",
+    "Xlogy",
+};
+
+static int compare(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }
+
+static bool is_listed(const char *op) {
+  return bsearch(op, kOps, sizeof kOps / sizeof *kOps, sizeof *kOps, compare);
+}
+
+/* A kernel that was registered at run time is not fused. */
+static bool has_own_kernel(const Node *node) {
+  KernelFunctions functions;
+  Status ignored;
+  status_init(&ignored);
+  if (!kernel_registry_select(node->op, node->def, &functions, &ignored)) return false;
+  const KernelEntry *entries = node->op->registration->kernels;
+  for (int i = 0; i < OP_MAX_KERNELS && entries[i].compute; i++) {
+    if (entries[i].compute == functions.compute && entries[i].data == functions.data) return true;
+  }
+  return false;
+}
+
+static bool is_fusible_type(DataType type) {
+  return type == DT_FLOAT || type == DT_DOUBLE || type == DT_BOOL;
+}
+
+/* Whether it adds the bias to the last dimension, and cannot fail. */
+static bool adds_row(const Node *node) {
+  const AttrValue *format = node_def_attr(node->def, "data_format");
+  ShapeHandle shapes[2];
+  for (int i = 0; i < 2; i++) {
+    const Edge *edge = node->inputs[i];
+    shapes[i] = edge->src->output_shapes[edge->src_output];
+    if (!shapes[i] || !shape_rank_known(shapes[i])) return false;
+  }
+  if (!format || format->s.len != 4 || memcmp(format->s.data, "NHWC", 4) != 0) return false;
+  int32_t rank = shape_rank(shapes[0]);
+  if (rank < 2 || shape_rank(shapes[1]) != 1) return false;
+  DimHandle channels = shapes[0]->dims[rank - 1], biases = shapes[1]->dims[0];
+  return dim_known(channels) && dim_known(biases) && dim_value(channels) == dim_value(biases);
+}
+
+const char *node_fused_op(const Node *node) {
+  if (!node->op || node->op->is_aside || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
+  bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
+  if (!is_bias && !is_listed(node->def->op)) return NULL;
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    if (!is_fusible_type(node->input_types[i]) || node->input_types[i] != node->input_types[0]) return NULL;
+    if (!edge || dtype_is_ref((int)edge->src->output_types[edge->src_output])) return NULL;
+  }
+  if (!is_fusible_type(node->output_types[0]) || !has_own_kernel(node)) return NULL;
+  return !is_bias ? node->op->def->name : adds_row(node) ? "AddV2" : NULL;
+}

@@ -1,0 +1,12 @@
+/* The ops that the pass fuses (optimizer/fuse_elementwise.h). */
+#ifndef TFCORE_OPTIMIZER_FUSIBLE_OPS_H_
+#define TFCORE_OPTIMIZER_FUSIBLE_OPS_H_
+
+#include "graph/graph.h"
+
+/* The op with which a fused node computes the same as the node, which has an op of the list with its own
+ * kernel, on float, double or bool; NULL if there is none. It is the op of the node, or AddV2 for a BiasAdd
+ * whose shapes are known to fit. */
+const char *node_fused_op(const Node *node);
+
+#endif

@@ -1,0 +1,293 @@
+/* The groups that the pass makes of elementwise nodes. */
+#include "optimizer/fuse_elementwise.h"
+
+#include <string.h>
+
+#include "graph/graph_walk.h"
+#include "op/fused_op.h"
+#include "op/kernel_registry.h"
+#include "op/node_def.h"
+#include "runtime/graph_fixture.h"
+#include "shortage.h"
+
+static const char kPair[] = "shape { dim { size: 2 } dim { size: 3 } }";
+
+static bool fuse_with(Graph *graph, const NodeSet *keep, const FuseOptions *options) {
+  Status status;
+  status_init(&status);
+  bool changed = false;
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+  CHECK_OK(graph_fuse_elementwise(graph, keep, options, &changed, &status), &status);
+  Node *cycle;
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+  CHECK_OK(graph_find_cycle(graph, &cycle, &status), &status);
+  CHECK(!cycle);
+  return changed;
+}
+
+static bool fuse(Graph *graph) { return fuse_with(graph, NULL, &(FuseOptions){NULL, NULL}); }
+
+/* "product,sum": the names of the nodes in a fused node; "" where there is none of that name. */
+static const char *nodes_of(const Graph *graph, const char *name, char *text, size_t size) {
+  const Node *node = graph_find_node(graph, name);
+  const AttrListValue *names;
+  Status status;
+  status_init(&status);
+  text[0] = '\0';
+  if (!node || strcmp(node->def->op, FUSED_OP) != 0) return text;
+  if (!CHECK_OK(node_attr_list(node->def, FUSED_NODES, ATTR_STRING, &names, &status), &status)) return text;
+  for (size_t i = 0, at = 0; i < names->n_s && at < size; i++)
+    at += (size_t)snprintf(text + at, size - at, "%s%.*s", i ? "," : "", (int)names->s[i].len,
+                           (const char *)names->s[i].data);
+  return text;
+}
+
+static void check_nodes(const Graph *graph, const char *name, const char *want) {
+  char text[256];
+  CHECK_STR_EQ(nodes_of(graph, name, text, sizeof text), want);
+}
+
+TEST(a_tree_becomes_one_node) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair), y = placeholder(graph, "y", kPair);
+  NodeOutput product = binary(graph, "Mul", "product", x, y), exp = unary(graph, "Exp", "exp", x);
+  NodeOutput sum = binary(graph, "AddV2", "sum", product, exp);
+  NodeOutput end = unary(graph, "Softmax", "end", sum);
+  CHECK(fuse(graph));
+  check_nodes(graph, "sum", "exp,product,sum");
+  const Node *fused = end.node->inputs[0]->src;
+  CHECK_STR_EQ(fused->name, "sum");
+  CHECK_INT_EQ(fused->num_inputs, 2);
+  CHECK_INT_EQ(fused->num_outputs, 1);
+  CHECK(shape_fully_defined(fused->output_shapes[0]));
+  CHECK(!fuse(graph));
+  graph_free(graph);
+}
+
+TEST(a_value_with_other_readers_is_an_output) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  NodeOutput a = unary(graph, "Exp", "a", x), b = unary(graph, "Neg", "b", a);
+  NodeOutput end = unary(graph, "Softmax", "end", b), other = unary(graph, "Softmax", "other", a);
+  CHECK(fuse(graph));
+  check_nodes(graph, "b", "a,b");
+  CHECK(end.node->inputs[0]->src == other.node->inputs[0]->src);
+  CHECK(end.node->inputs[0]->src_output != other.node->inputs[0]->src_output);
+  CHECK_INT_EQ(end.node->inputs[0]->src->num_outputs, 2);
+  graph_free(graph);
+}
+
+/* a -> softmax -> c and a -> b -> c: a and c must not be in one group. */
+TEST(a_path_through_another_node_separates_groups) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  NodeOutput a = unary(graph, "Exp", "a", x), b = unary(graph, "Neg", "b", a);
+  NodeOutput c = binary(graph, "Mul", "c", b, unary(graph, "Softmax", "s", a));
+  REQUIRE(unary(graph, "Softmax", "end", c).node);
+  CHECK(fuse(graph)); /* checks that there is no cycle */
+  check_nodes(graph, "c", "b,c");
+  CHECK_STR_EQ(graph_find_node(graph, "a")->def->op, "Exp");
+  graph_free(graph);
+}
+
+/* A learning rate that many updates read does not connect them. */
+TEST(a_scalar_that_many_read_is_no_part) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair), y = placeholder(graph, "y", "shape { dim { size: 5 } }"),
+             s = placeholder(graph, "s", "shape { }");
+  NodeOutput rate = unary(graph, "Sqrt", "rate", unary(graph, "Exp", "e", s));
+  REQUIRE(unary(graph, "Softmax", "end", unary(graph, "Neg", "p", binary(graph, "Mul", "o", x, rate))).node);
+  REQUIRE(unary(graph, "Softmax", "stop", unary(graph, "Neg", "q", binary(graph, "Mul", "r", y, rate))).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "rate", "e,rate");
+  check_nodes(graph, "p", "o,p");
+  check_nodes(graph, "q", "r,q");
+  graph_free(graph);
+}
+
+static bool not_b(const void *owner, const Node *x, const Node *y) {
+  return strcmp(x->name, owner) != 0 && strcmp(y->name, owner) != 0;
+}
+
+TEST(nodes_that_must_stay_are_not_fused) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  REQUIRE(graph && arena);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  NodeOutput a = unary(graph, "Exp", "a", x), b = unary(graph, "Neg", "b", a),
+             c = unary(graph, "Tanh", "c", b);
+  NodeOutput d = unary(graph, "Square", "d", c), end = unary(graph, "Softmax", "end", d);
+  NodeSet keep;
+  Edge *edge;
+  CHECK_OK(node_set_new(graph, arena, &keep, &status), &status);
+  keep.member[c.node->id] = 1;
+  const FuseOptions none = {NULL, NULL}, some = {not_b, "b"};
+  CHECK(!fuse_with(graph, &keep, &some));
+  CHECK_OK(graph_add_control_edge(graph, a.node, end.node, &edge, &status), &status);
+  CHECK(!fuse_with(graph, &keep, &none));
+  keep.member[c.node->id] = 0;
+  CHECK(fuse_with(graph, &keep, &none));
+  check_nodes(graph, "d", "b,c,d");
+  arena_free(arena);
+  graph_free(graph);
+}
+
+/* A bias is added to the last dimension, when it is known to fit. */
+TEST(a_bias_is_fused_if_it_fits) {
+  static const char kOpen[] = "shape { dim { size: -1 } }", kThree[] = "shape { dim { size: 3 } }",
+                    kCube[] = "shape { dim { size: 3 } dim { size: 3 } dim { size: 3 } }";
+  for (int i = 0; i < 3; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput inputs[] = {placeholder(graph, "x", i == 2 ? kCube : kPair),
+                           placeholder(graph, "bias", i == 0 ? kOpen : kThree)};
+    Attr first[] = {{"data_format", "s: 'NCHW'"}};
+    NodeOutput sum = out(add_node(graph, "BiasAdd", "sum", inputs, 2, first, i == 2));
+    REQUIRE(unary(graph, "Softmax", "end", unary(graph, "Relu6", "relu", sum)).node);
+    CHECK(fuse(graph) == (i == 1));
+    check_nodes(graph, "relu", i == 1 ? "sum,relu" : "");
+    graph_free(graph);
+  }
+}
+
+/* Integers, ops with other kernels, and values of references. */
+TEST(only_floats_with_their_own_kernels_are_fused) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  Attr attrs[] = {{"dtype", "type: DT_INT32"}, {"shape", kPair}};
+  NodeOutput i = out(add_node(graph, "Placeholder", "i", NULL, 0, attrs, 2));
+  REQUIRE(unary(graph, "Neg", "n", unary(graph, "Square", "s", i)).node);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  REQUIRE(unary(graph, "Asinh", "t", unary(graph, "Neg", "m", x)).node);
+  CHECK(!fuse(graph));
+  graph_free(graph);
+}
+
+static bool other_kernel(KernelContext *context, Status *status) {
+  return kernel_set_output(context, 0, context->inputs[0], NULL, status);
+}
+
+TEST(a_kernel_of_the_program_is_not_fused) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  void *def;
+  REQUIRE(graph && arena);
+  REQUIRE_OK(proto_parse_text(kKernelDef, str_of("op: 'Neg' device_type: 'CPU' priority: 1"), arena, &def,
+                              &status),
+             &status);
+  REQUIRE_OK(kernel_registry_add(def, &(KernelFunctions){.compute = other_kernel}, NULL, &status), &status);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  NodeOutput n = unary(graph, "Neg", "n", unary(graph, "Exp", "e", x));
+  REQUIRE(unary(graph, "Softmax", "end", unary(graph, "Sqrt", "r", unary(graph, "Square", "s", n))).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "r", "s,r");
+  kernel_registry_clear();
+  arena_free(arena);
+  graph_free(graph);
+}
+
+TEST(long_chains_are_cut) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair), y = x;
+  for (int i = 0; i < 2 * FUSED_MOST_NODES + 1; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d", i);
+    y = unary(graph, "Neg", name, y);
+  }
+  NodeOutput end = unary(graph, "Softmax", "end", y);
+  CHECK(fuse(graph));
+  int count = 0;
+  for (const Node *node = end.node; node != x.node; node = node->inputs[0]->src) count++;
+  CHECK_INT_EQ(count, 4); /* softmax, the last Neg alone, two groups */
+  graph_free(graph);
+}
+
+/* In a graph with branches only values with one reader move. */
+TEST(a_branch_keeps_what_others_read) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), limit = placeholder(graph, "limit", "shape { }");
+  NodeOutput a = unary(graph, "Neg", "a", x), b = unary(graph, "Exp", "b", a);
+  NodeOutput less = binary(graph, "Less", "less", unary(graph, "Sqrt", "r", limit), limit);
+  NodeOutput sides[] = {a, less};
+  Node *choice = add_node(graph, "Switch", "choice", sides, 2, NULL, 0);
+  REQUIRE(choice);
+  NodeOutput c = unary(graph, "Neg", "c", (NodeOutput){choice, 0});
+  REQUIRE(unary(graph, "Tan", "end", unary(graph, "Square", "d", c)).node);
+  REQUIRE(unary(graph, "Tan", "other", b).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "d", "c,d");
+  check_nodes(graph, "less", "r,less");
+  CHECK_STR_EQ(graph_find_node(graph, "b")->def->op, "Exp");
+  graph_free(graph);
+}
+
+/* Every op of the list. */
+TEST(ops_with_loops_are_fused) {
+  static const char *const kUnary[] = {"Abs",      "Ceil",       "Cos",     "Elu",  "Erf",   "Erfc",
+                                       "Exp",      "Expm1",      "Floor",   "Inv",  "Log",   "Log1p",
+                                       "Neg",      "Relu",       "Relu6",   "Rint", "Round", "Rsqrt",
+                                       "Selu",     "Reciprocal", "Sigmoid", "Sign", "Sin",   "Softplus",
+                                       "Softsign", "Sqrt",       "Square",  "Tanh"};
+  static const char *const kBinary[] =
+      {"Add",       "AddV2",    "DivNoNan",  "Greater",  "GreaterEqual", "Less",         "LessEqual",
+       "Maximum",   "Minimum",  "Mul",       "MulNoNan", "Pow",          "RealDiv",      "SquaredDifference",
+       "Sub",       "Xdivy",    "Xlog1py",   "Xlogy",    "EluGrad",      "InvGrad",      "ReciprocalGrad",
+       "Relu6Grad", "ReluGrad", "RsqrtGrad", "SeluGrad", "SigmoidGrad",  "SoftplusGrad", "SoftsignGrad",
+       "SqrtGrad",  "TanhGrad"};
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", kPair);
+  enum { UNARY = sizeof kUnary / sizeof *kUnary, BINARY = sizeof kBinary / sizeof *kBinary };
+  char name[32], end[32];
+  for (int i = 0; i < UNARY + BINARY; i++) {
+    snprintf(name, sizeof name, "n%d", i);
+    snprintf(end, sizeof end, "end%d", i);
+    NodeOutput before = unary(graph, "Neg", graph_unique_name(graph, "neg"), x);
+    NodeOutput y = i < UNARY ? unary(graph, kUnary[i], name, before)
+                             : binary(graph, kBinary[i - UNARY], name, before, before);
+    REQUIRE(unary(graph, "Identity", end, y).node);
+  }
+  CHECK(fuse(graph));
+  for (int i = 0; i < UNARY + BINARY; i++) {
+    snprintf(end, sizeof end, "end%d", i);
+    CHECK_CONTEXT("%s", i < UNARY ? kUnary[i] : kBinary[i - UNARY]);
+    CHECK_STR_EQ(graph_find_node(graph, end)->inputs[0]->src->def->op, FUSED_OP);
+  }
+  CHECK_CONTEXT("%s", "");
+  graph_free(graph);
+}
+
+TEST(without_memory_the_graph_stays_whole) {
+  Shortage shortage = {.what = "fusing"};
+  do {
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput x = placeholder(graph, "x", kPair);
+    NodeOutput a = unary(graph, "Exp", "a", x), b = unary(graph, "Neg", "b", a);
+    NodeOutput end = unary(graph, "Softmax", "end", b), other = unary(graph, "Softmax", "other", a);
+    CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+    bool changed;
+    shortage_begin(&shortage);
+    bool ok = graph_fuse_elementwise(graph, NULL, &(FuseOptions){NULL, NULL}, &changed, &status);
+    shortage_end(&shortage, ok, status.code);
+    CHECK(end.node->inputs[0] && other.node->inputs[0]);
+    for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+      const Node *node = graph_node(graph, id);
+      for (int i = 0; node && i < node->num_inputs; i++) CHECK(node->inputs[i]);
+    }
+    if (ok) CHECK_INT_EQ(graph_num_nodes(graph), 6);
+    graph_free(graph);
+  } while (shortage_next(&shortage));
+}

@@ -1,0 +1,428 @@
+/* Fused elementwise nodes compute what the nodes compute one by one, bit by bit, and what they compute in
+ * double; their errors name the nodes. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "c_api/random_values.h"
+#include "op_runner.h"
+#include "runtime/session_fixture.h"
+
+/* --- sessions of one graph, with and without the optimizer --- */
+
+static Session *plain_session(Fixture *f) {
+  Session *session = session_new(f->graph, &f->status);
+  if (session) session_optimize(session, false);
+  return session;
+}
+
+enum { MOST_FEEDS = 8, MOST_FETCHES = 8 };
+
+typedef struct TestStep {
+  NodeOutput feeds[MOST_FEEDS], fetches[MOST_FETCHES];
+  Tensor values[MOST_FEEDS], results[MOST_FETCHES];
+  int num_feeds, num_fetches;
+} TestStep;
+
+static bool run_step(Session *session, TestStep *step, Status *status) {
+  const Tensor *values[MOST_FEEDS];
+  for (int i = 0; i < step->num_feeds; i++) values[i] = &step->values[i];
+  return session_run(session, step->feeds, values, step->num_feeds, step->fetches, step->results,
+                     step->num_fetches, NULL, 0, status);
+}
+
+static void clear_results(TestStep *step) {
+  for (int i = 0; i < step->num_fetches; i++) tensor_clear(&step->results[i]);
+}
+
+static void clear_values(TestStep *step) {
+  for (int i = 0; i < step->num_feeds; i++) tensor_clear(&step->values[i]);
+}
+
+/* The same bits; any NaN equals any other. */
+static bool same_element(const Tensor *a, const Tensor *b, int64_t i) {
+  size_t size = dtype_size((int)a->dtype);
+  if (memcmp((char *)a->data + (size_t)i * size, (char *)b->data + (size_t)i * size, size) == 0) return true;
+  return a->dtype != DT_BOOL && isnan(tensor_double_at(a, i)) && isnan(tensor_double_at(b, i));
+}
+
+static void check_same(const Tensor *fused, const Tensor *plain, const char *what) {
+  if (!CHECK(fused->dtype == plain->dtype && shape_equal(&fused->shape, &plain->shape))) return;
+  for (int64_t i = 0; i < tensor_num_elements(plain); i++) {
+    CHECK_CONTEXT("%s, element %d", what, (int)i);
+    if (!CHECK(same_element(fused, plain, i))) break;
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* --- random graphs --- */
+
+static const char *const kUnary[] = {"Abs",  "Ceil",  "Cos",  "Elu",    "Erf",      "Exp",      "Expm1",
+                                     "Erfc", "Floor", "Log",  "Log1p",  "Neg",      "Inv",      "Reciprocal",
+                                     "Relu", "Relu6", "Rint", "Round",  "Rsqrt",    "Selu",     "Sigmoid",
+                                     "Sign", "Sin",   "Sqrt", "Square", "Softplus", "Softsign", "Tanh"};
+static const char *const kPairs[] = {"EluGrad",  "InvGrad",      "ReciprocalGrad", "Relu6Grad",
+                                     "ReluGrad", "RsqrtGrad",    "SeluGrad",       "SigmoidGrad",
+                                     "SqrtGrad", "SoftplusGrad", "SoftsignGrad",   "TanhGrad"};
+static const char *const kBinary[] = {"Add", "AddV2",    "DivNoNan", "Maximum", "Minimum",
+                                      "Mul", "MulNoNan", "Pow",      "RealDiv", "SquaredDifference",
+                                      "Sub", "Xdivy",    "Xlog1py",  "Xlogy"};
+static const char *const kCompare[] = {"Greater", "GreaterEqual", "Less", "LessEqual"};
+static const char *const kLogical[] = {"LogicalAnd", "LogicalOr"};
+#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
+
+enum { MOST_NODES = 40, BASE_RANK = 3 };
+
+typedef struct Builder {
+  Random random;
+  Fixture f;
+  NodeOutput numbers[MOST_NODES + MOST_FEEDS], bools[MOST_NODES];
+  int num_numbers, num_bools;
+  int64_t dims[BASE_RANK];
+  DataType type;
+  bool unknown_shapes;
+} Builder;
+
+/* A feed that broadcasts to the base shape. */
+static bool add_feed(Builder *b, TestStep *step, int i) {
+  int rank = random_below(&b->random, BASE_RANK + 1);
+  int64_t dims[BASE_RANK];
+  char name[16], shape[128] = "shape { unknown_rank: true }";
+  for (int k = 0; k < rank; k++) {
+    dims[k] = i > 1 && one_in(&b->random, 3) ? 1 : b->dims[BASE_RANK - rank + k];
+  }
+  if (i < 2) {
+    rank = BASE_RANK;
+    memcpy(dims, b->dims, sizeof dims);
+  }
+  if (!b->unknown_shapes) {
+    int at = snprintf(shape, sizeof shape, "shape {");
+    for (int k = 0; k < rank; k++)
+      at += snprintf(shape + at, sizeof shape - (size_t)at, " dim { size: %d }", (int)dims[k]);
+    snprintf(shape + at, sizeof shape - (size_t)at, " }");
+  }
+  snprintf(name, sizeof name, "x%d", i);
+  Attr attrs[] = {{"dtype", b->type == DT_FLOAT ? "type: DT_FLOAT" : "type: DT_DOUBLE"}, {"shape", shape}};
+  step->feeds[i] = b->numbers[b->num_numbers++] =
+      out(add_node(b->f.graph, "Placeholder", name, NULL, 0, attrs, 2));
+  if (!CHECK_OK(tensor_allocate_dims(&step->values[i], b->type, rank, dims, NULL, &b->f.status), b->f.status))
+    return false;
+  for (int64_t k = 0; k < tensor_num_elements(&step->values[i]); k++) {
+    if (!fill_element(&b->random, &step->values[i], k, &b->f.status)) return false;
+  }
+  return true;
+}
+
+/* Recent values are likelier, so that chains grow. */
+static NodeOutput any_number(Builder *b) {
+  int back = one_in(&b->random, 2) ? b->num_numbers : 3;
+  if (back > b->num_numbers) back = b->num_numbers;
+  return b->numbers[b->num_numbers - 1 - random_below(&b->random, back)];
+}
+
+static const char *pick(Builder *b, const char *const *list, int count) {
+  return list[random_below(&b->random, count)];
+}
+
+static NodeOutput any_node(Builder *b, const char *name) {
+  Graph *graph = b->f.graph;
+  NodeOutput x = any_number(b);
+  switch (random_below(&b->random, 12)) {
+    case 0: return binary(graph, pick(b, kCompare, COUNT(kCompare)), name, x, any_number(b));
+    case 1:
+      if (b->num_bools < 1) return unary(graph, "Neg", name, x);
+      if (b->num_bools < 2) return unary(graph, "LogicalNot", name, b->bools[0]);
+      return binary(graph, pick(b, kLogical, COUNT(kLogical)), name, b->bools[b->num_bools - 1],
+                    b->bools[random_below(&b->random, b->num_bools)]);
+    case 2: /* of equal shapes */ return binary(graph, pick(b, kPairs, COUNT(kPairs)), name, x, x);
+    case 3:
+    case 4:
+    case 5:
+    case 6: return unary(graph, pick(b, kUnary, COUNT(kUnary)), name, x);
+    default: return binary(graph, pick(b, kBinary, COUNT(kBinary)), name, x, any_number(b));
+  }
+}
+
+static bool build(Builder *b, TestStep *step) {
+  static const int64_t kSizes[] = {1, 2, 3, 7, 16, 33, 130, 600};
+  int64_t elements = 1;
+  for (int k = 0; k < BASE_RANK; k++) {
+    b->dims[k] = kSizes[random_below(&b->random, COUNT(kSizes))];
+    if (elements * b->dims[k] > 20000) b->dims[k] = 1;
+    elements *= b->dims[k];
+  }
+  if (one_in(&b->random, 30)) b->dims[random_below(&b->random, BASE_RANK)] = 0;
+  b->type = one_in(&b->random, 3) ? DT_DOUBLE : DT_FLOAT;
+  b->unknown_shapes = one_in(&b->random, 3);
+  step->num_feeds = 2 + random_below(&b->random, MOST_FEEDS - 2);
+  for (int i = 0; i < step->num_feeds; i++) {
+    if (!add_feed(b, step, i)) return false;
+  }
+  int count = 2 + random_below(&b->random, MOST_NODES - 2);
+  for (int i = 0; i < count; i++) {
+    char name[16];
+    snprintf(name, sizeof name, "n%d", i);
+    NodeOutput node = any_node(b, name);
+    if (!CHECK(node.node)) return false;
+    if (node_output_type(node) == DT_BOOL) b->bools[b->num_bools++] = node;
+    else b->numbers[b->num_numbers++] = node;
+    bool last = i == count - 1;
+    if ((last || one_in(&b->random, 10)) && (last || step->num_fetches < MOST_FETCHES - 1))
+      step->fetches[step->num_fetches++] = node;
+  }
+  return true;
+}
+
+static void check_random_graph(uint64_t seed) {
+  Builder b = {.random = {seed}};
+  TestStep fused = {.num_feeds = 0};
+  REQUIRE(begin(&b.f));
+  if (build(&b, &fused)) {
+    TestStep plain = fused;
+    Session *session = plain_session(&b.f);
+    CHECK_CONTEXT("seed %d", (int)seed);
+    bool ok = CHECK_OK(run_step(b.f.session, &fused, &b.f.status), b.f.status) &&
+              CHECK_OK(run_step(session, &plain, &b.f.status), b.f.status);
+    for (int i = 0; ok && i < fused.num_fetches; i++) {
+      char what[64];
+      snprintf(what, sizeof what, "seed %d, %s", (int)seed, fused.fetches[i].node->name);
+      check_same(&fused.results[i], &plain.results[i], what);
+    }
+    clear_results(&fused);
+    clear_results(&plain);
+    session_free(session);
+  }
+  CHECK_CONTEXT("%s", "");
+  clear_values(&fused);
+  end(&b.f);
+}
+
+TEST(random_trees_give_the_same_bits_fused_or_not) {
+  uint64_t rounds = setting("TFCORE_FUSED_ROUNDS", 300), seed = setting("TFCORE_FUSED_SEED", 1);
+  for (uint64_t i = 0; i < rounds; i++) check_random_graph(seed + i);
+}
+
+/* --- values --- */
+
+enum { ROWS = 37, COLUMNS = 300, ELEMENTS = ROWS * COLUMNS };
+
+static float input_at(int i) { return (float)(i % 1013) / 128 - 4; }
+
+static bool add_value(Fixture *f, TestStep *step, const char *name, int rank, const int64_t *dims,
+                      int first) {
+  char shape[96];
+  int at = snprintf(shape, sizeof shape, "shape {"), i = step->num_feeds++;
+  for (int k = 0; k < rank; k++)
+    at += snprintf(shape + at, sizeof shape - (size_t)at, " dim { size: %d }", (int)dims[k]);
+  snprintf(shape + at, sizeof shape - (size_t)at, " }");
+  step->feeds[i] = placeholder(f->graph, name, shape);
+  if (!CHECK_OK(tensor_allocate_dims(&step->values[i], DT_FLOAT, rank, dims, NULL, &f->status), f->status))
+    return false;
+  for (int64_t k = 0; k < tensor_num_elements(&step->values[i]); k++)
+    tensor_f32(&step->values[i])[k] = input_at(first + 7 * (int)k);
+  return true;
+}
+
+static NodeOutput number(Fixture *f, const char *name, double value) {
+  char text[64];
+  snprintf(text, sizeof text, "tensor_shape { } float_val: %.9g", value);
+  return constant(f->graph, name, text);
+}
+
+TEST(gelu_is_that_of_double) {
+  Fixture f;
+  TestStep step = {.num_fetches = 1};
+  REQUIRE(begin(&f));
+  REQUIRE(add_value(&f, &step, "x", 2, (int64_t[]){ROWS, COLUMNS}, 0));
+  NodeOutput x = step.feeds[0], half = binary(f.graph, "Mul", "half", x, number(&f, "c", 0.5));
+  NodeOutput error =
+      unary(f.graph, "Erf", "error", binary(f.graph, "Mul", "scaled", x, number(&f, "r", sqrt(0.5))));
+  step.fetches[0] =
+      binary(f.graph, "Mul", "gelu", half, binary(f.graph, "AddV2", "sum", number(&f, "one", 1), error));
+  REQUIRE_OK(run_step(f.session, &step, &f.status), f.status);
+  for (int i = 0; i < ELEMENTS; i++) {
+    double v = input_at(7 * i), want = 0.5 * v * (1 + erf(v * sqrt(0.5)));
+    CHECK_NEAR(tensor_f32(&step.results[0])[i], want, 2e-6 * fmax(1, fabs(v)));
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* Rows and columns: (x - mean) * scale + offset with a mean per row and a scale and an offset per column. */
+TEST(rows_and_columns_repeat) {
+  Fixture f;
+  TestStep step = {.num_fetches = 1};
+  REQUIRE(begin(&f));
+  REQUIRE(add_value(&f, &step, "x", 2, (int64_t[]){ROWS, COLUMNS}, 0));
+  REQUIRE(add_value(&f, &step, "mean", 2, (int64_t[]){ROWS, 1}, 11));
+  REQUIRE(add_value(&f, &step, "scale", 1, (int64_t[]){COLUMNS}, 5));
+  REQUIRE(add_value(&f, &step, "offset", 2, (int64_t[]){1, COLUMNS}, 400));
+  const NodeOutput *in = step.feeds;
+  NodeOutput centred = binary(f.graph, "Sub", "centred", in[0], in[1]);
+  step.fetches[0] = binary(f.graph, "AddV2", "y", binary(f.graph, "Mul", "scaled", centred, in[2]), in[3]);
+  REQUIRE_OK(run_step(f.session, &step, &f.status), f.status);
+  for (int i = 0; i < ELEMENTS; i++) {
+    int row = i / COLUMNS, column = i % COLUMNS;
+    double want = ((double)input_at(7 * i) - input_at(11 + 7 * row)) * input_at(5 + 7 * column) +
+                  input_at(400 + 7 * column);
+    CHECK_NEAR(tensor_f32(&step.results[0])[i], want, 1e-5);
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* A bias, a hard swish and a residual. */
+TEST(a_bias_is_added_to_the_last_dimension) {
+  Fixture f;
+  TestStep step = {.num_fetches = 1};
+  REQUIRE(begin(&f));
+  REQUIRE(add_value(&f, &step, "x", 2, (int64_t[]){ROWS, COLUMNS}, 0));
+  REQUIRE(add_value(&f, &step, "bias", 1, (int64_t[]){COLUMNS}, 50));
+  REQUIRE(add_value(&f, &step, "residual", 2, (int64_t[]){ROWS, COLUMNS}, 77));
+  Graph *g = f.graph;
+  NodeOutput sum = binary(g, "BiasAdd", "sum", step.feeds[0], step.feeds[1]);
+  NodeOutput gate = unary(g, "Relu6", "gate", binary(g, "AddV2", "more", sum, number(&f, "three", 3)));
+  NodeOutput swish =
+      binary(g, "Mul", "swish", sum, binary(g, "Mul", "part", gate, number(&f, "sixth", 1.0 / 6)));
+  step.fetches[0] = binary(g, "AddV2", "y", swish, step.feeds[2]);
+  REQUIRE_OK(run_step(f.session, &step, &f.status), f.status);
+  for (int i = 0; i < ELEMENTS; i++) {
+    double v = (double)input_at(7 * i) + input_at(50 + 7 * (i % COLUMNS));
+    double want = v * fmin(6, fmax(0, v + 3)) / 6 + input_at(77 + 7 * i);
+    CHECK_NEAR(tensor_f32(&step.results[0])[i], want, 1e-5);
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* A step of Adam: three results, each of which other nodes of the group read as well. */
+TEST(values_that_others_read_are_results_too) {
+  Fixture f;
+  TestStep step = {.num_fetches = 3};
+  const double b1 = 0.9, b2 = 0.999, rate = 0.01, epsilon = 1e-3;
+  REQUIRE(begin(&f));
+  static const char *const kNames[] = {"w", "m", "v", "g"};
+  for (int i = 0; i < 4; i++) REQUIRE(add_value(&f, &step, kNames[i], 1, (int64_t[]){ELEMENTS}, 100 * i));
+  for (int i = 0; i < ELEMENTS; i++) tensor_f32(&step.values[2])[i] = fabsf(tensor_f32(&step.values[2])[i]);
+  const NodeOutput *in = step.feeds;
+  Graph *g = f.graph;
+  NodeOutput m = binary(g, "AddV2", "m1", binary(g, "Mul", "ma", in[1], number(&f, "b1", b1)),
+                        binary(g, "Mul", "mb", in[3], number(&f, "c1", 1 - b1)));
+  NodeOutput v = binary(g, "AddV2", "v1", binary(g, "Mul", "va", in[2], number(&f, "b2", b2)),
+                        binary(g, "Mul", "vb", unary(g, "Square", "g2", in[3]), number(&f, "c2", 1 - b2)));
+  NodeOutput root = binary(g, "AddV2", "root", unary(g, "Sqrt", "s", v), number(&f, "e", epsilon));
+  NodeOutput change =
+      binary(g, "RealDiv", "change", binary(g, "Mul", "rm", m, number(&f, "rate", rate)), root);
+  step.fetches[0] = binary(g, "Sub", "w1", in[0], change);
+  step.fetches[1] = m;
+  step.fetches[2] = v;
+  REQUIRE_OK(run_step(f.session, &step, &f.status), f.status);
+  for (int i = 0; i < ELEMENTS; i++) {
+    double old[4];
+    for (int k = 0; k < 4; k++) old[k] = tensor_f32(&step.values[k])[i];
+    double want_m = b1 * old[1] + (1 - b1) * old[3], want_v = b2 * old[2] + (1 - b2) * old[3] * old[3];
+    double want_w = old[0] - rate * want_m / (sqrt(want_v) + epsilon);
+    CHECK_NEAR(tensor_f32(&step.results[0])[i], want_w, 1e-5 * fmax(1, fabs(want_w)));
+    CHECK_NEAR(tensor_f32(&step.results[1])[i], want_m, 1e-5);
+    CHECK_NEAR(tensor_f32(&step.results[2])[i], want_v, 1e-5 * fmax(1, want_v));
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* --- errors --- */
+
+static void check_error(Fixture *f, TestStep *step, const char *message) {
+  status_init(&f->status);
+  CHECK(!run_step(f->session, step, &f->status));
+  CHECK_INT_EQ(f->status.code, CODE_INVALID_ARGUMENT);
+  CHECK_STR_EQ(f->status.message, message);
+}
+
+TEST(errors_name_the_node_that_was_fused) {
+  Fixture f;
+  TestStep step = {.num_feeds = 2, .num_fetches = 1};
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { unknown_rank: true }"),
+             y = placeholder(f.graph, "y", "shape { unknown_rank: true }");
+  step.feeds[0] = x, step.feeds[1] = y;
+  REQUIRE(float_tensor(&step.values[0], 1, (int64_t[]){3}, (float[]){1, 2, 3}));
+  REQUIRE(float_tensor(&step.values[1], 1, (int64_t[]){2}, (float[]){1, 2}));
+  step.fetches[0] =
+      unary(f.graph, "Neg", "last", binary(f.graph, "Mul", "product", unary(f.graph, "Exp", "e", x), y));
+  check_error(&f, &step, "Incompatible shapes: [3] vs. [2]\n\t [[{{node product}}]]");
+  step.fetches[0] =
+      unary(f.graph, "Neg", "end", binary(f.graph, "ReluGrad", "slope", unary(f.graph, "Exp", "e2", x), y));
+  check_error(&f, &step,
+              "Inputs to operation slope of type ReluGrad must have the same size and shape.  Input 0: [3] "
+              "!= "
+              "input 1: [2]\n\t [[{{node slope}}]]");
+  step.fetches[0] =
+      unary(f.graph, "Neg", "stop", binary(f.graph, "TanhGrad", "bend", unary(f.graph, "Exp", "e3", x), y));
+  check_error(&f, &step,
+              "The two arguments to a cwise op must have same number of elements, got 3 and 2\n\t [[{{node "
+              "bend}}]]");
+  clear_values(&step);
+  end(&f);
+}
+
+TEST(errors_name_the_call_of_a_fused_node) {
+  Fixture f;
+  TestStep step = {.num_feeds = 2, .num_fetches = 1};
+  REQUIRE(begin(&f));
+  REQUIRE(define(f.graph,
+                 "Inner(x:float, y:float) -> (z:float) { e = Exp[T=float](x) m = Mul[T=float](e:y:0, y) n = "
+                 "Neg[T=float](m:z:0) return z = n:y:0 }"));
+  step.feeds[0] = placeholder(f.graph, "x", "shape { unknown_rank: true }");
+  step.feeds[1] = placeholder(f.graph, "y", "shape { unknown_rank: true }");
+  REQUIRE(float_tensor(&step.values[0], 1, (int64_t[]){3}, (float[]){1, 2, 3}));
+  REQUIRE(float_tensor(&step.values[1], 1, (int64_t[]){2}, (float[]){1, 2}));
+  step.fetches[0] =
+      unary(f.graph, "Neg", "last", out(add_node(f.graph, "Inner", "call", step.feeds, 2, NULL, 0)));
+  check_error(&f, &step, "Incompatible shapes: [3] vs. [2]\n\t [[{{node m}}]]\n\t [[call]]");
+  clear_values(&step);
+  end(&f);
+}
+
+/* --- branches and loops --- */
+
+static float run_scalar(Session *session, NodeOutput feed, float value, NodeOutput fetch, Status *status) {
+  TestStep step = {.feeds = {feed}, .fetches = {fetch}, .num_feeds = 1, .num_fetches = 1};
+  float result = NAN;
+  if (float_tensor(&step.values[0], 0, NULL, &value) && CHECK_OK(run_step(session, &step, status), *status))
+    result = tensor_f32(&step.results[0])[0];
+  clear_results(&step);
+  clear_values(&step);
+  return result;
+}
+
+/* Nodes before, in and behind the branches. */
+TEST(only_the_branch_that_is_taken_runs) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  Graph *g = f.graph;
+  NodeOutput x = placeholder(g, "x", "shape { }"), zero = number(&f, "zero", 0);
+  NodeOutput square = unary(g, "Square", "square", unary(g, "Neg", "minus", x));
+  NodeOutput is_positive = binary(g, "Greater", "positive", x, zero);
+  NodeOutput sides[] = {square, is_positive};
+  Node *choice = add_node(g, "Switch", "choice", sides, 2, NULL, 0);
+  NodeOutput when_false = {choice, 0}, when_true = {choice, 1};
+  NodeOutput a = binary(g, "AddV2", "a", unary(g, "Neg", "n", when_false), number(&f, "one", 1));
+  NodeOutput b = binary(g, "Mul", "b", unary(g, "Sqrt", "s", when_true), number(&f, "two", 2));
+  NodeOutput both[] = {a, b};
+  NodeOutput merged;
+  REQUIRE_OK(op_add_node(g, "merged", "Merge[T=float, N=2]", both, 2, &merged, &f.status), f.status);
+  NodeOutput y = unary(g, "Exp", "exp", unary(g, "Neg", "end", merged));
+  Session *plain = plain_session(&f);
+  for (int i = -2; i <= 2; i++) {
+    double want = exp(-(i > 0 ? 2.0 * i : 1.0 - i * i));
+    CHECK_NEAR(run_scalar(f.session, x, (float)i, y, &f.status), want, 1e-5 * want);
+    CHECK_NEAR(run_scalar(plain, x, (float)i, y, &f.status), want, 1e-5 * want);
+  }
+  session_free(plain);
+  end(&f);
+}
