@@ -2,12 +2,14 @@
  * place of several elementwise nodes, and whose kernel (ops/math/fused_elementwise.c) computes them tile by
  * tile.
  *
- *   ops = ["Mul", "Erf", "Mul"]     the ops of the nodes, in topological order
- *   nodes = ["half", "erf", "y"]    their names, for errors
- *   types = [DT_FLOAT, ...]         their attr T; DT_BOOL where an op has none
- *   operands = [0, 1, 0, 2, 3]      the inputs of all nodes in one list: input i of the fused node is i, and
- * the value of node k is k + the number of inputs results = [2]                   the node whose value is
- * output i
+ *   ops = ["Mul", "Erf", "Mul"]    the ops of the nodes, in topological order
+ *   nodes = ["half", "erf", "y"]   their names, for errors
+ *   types = [DT_FLOAT, ...]        their attr T; DT_BOOL where an op has none
+ *   operands = [0, 1, 0, 2, 3]     the inputs of all nodes in one list: i is input i, and node k is k + the
+ *                                  number of inputs
+ *   results = [2]                  the node whose value is output i
+ *
+ * Sum, Mean, Max and Min have one operand here: they reduce the last dimension, which is kept with size 1.
  */
 #ifndef TFCORE_OP_FUSED_OP_H_
 #define TFCORE_OP_FUSED_OP_H_

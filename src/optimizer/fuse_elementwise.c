@@ -77,6 +77,7 @@ static bool joins(const Fuse *f, const Edge *edge) {
   if (f->options->may_join && !f->options->may_join(f->options->owner, from, to)) return false;
   bool alone = only_reader(from) == to;
   if (f->trees_only && !alone) return false;
+  if (node_reduces_rows(to)) return edge->dst_input == 0;
   return same_shape(from, to) || (alone && is_small_beside(from, to));
 }
 
@@ -167,7 +168,8 @@ static int input_in(Group *g, const Edge *edge) {
 /* Operands that are nodes count from the number of inputs on, which is known at the end. */
 static void find_operands(Group *g) {
   for (int i = 0; i < g->num_nodes; i++) {
-    for (int k = 0; k < g->nodes[i]->num_inputs; k++) {
+    int count = node_reduces_rows(g->nodes[i]) ? 1 : g->nodes[i]->num_inputs;
+    for (int k = 0; k < count; k++) {
       const Edge *edge = g->nodes[i]->inputs[k];
       int from = index_in(g, edge->src);
       g->operands[g->num_operands++] = from >= 0 ? -1 - from : input_in(g, edge);

@@ -4,7 +4,8 @@
  *   y = Mul(Mul(x, half), Add(Erf(Mul(x, r)), one))
  *
  * is one node with the inputs x, half, r and one. Values that other nodes read are outputs of the fused node,
- * which has the name of the last node of its group.
+ * which has the name of the last node of its group. A sum, mean or maximum of rows that fit the cache belongs
+ * to the group as well, so that a layer norm is one node.
  */
 #ifndef TFCORE_OPTIMIZER_FUSE_ELEMENTWISE_H_
 #define TFCORE_OPTIMIZER_FUSE_ELEMENTWISE_H_

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/fused_op.h"
+#include "graph/node_class.h"
 #include "op/kernel_registry.h"
+#include "op/node_def.h"
 
 /* Sorted. */
 static const char *const kOps[] = {
@@ -27,6 +28,10 @@ static int compare(const void *name, const void *entry) { return strcmp(name, *(
 
 static bool is_listed(const char *op) {
   return bsearch(op, kOps, sizeof kOps / sizeof *kOps, sizeof *kOps, compare);
+}
+
+static bool edge_is_reference(const Edge *edge) {
+  return dtype_is_ref((int)edge->src->output_types[edge->src_output]);
 }
 
 /* A kernel that was registered at run time is not fused. */
@@ -62,14 +67,57 @@ static bool adds_row(const Node *node) {
   return dim_known(channels) && dim_known(biases) && dim_value(channels) == dim_value(biases);
 }
 
+/* --- reductions --- */
+
+/* Rows that are shorter cost more as single calls than in one reduction, and longer ones leave the cache. */
+enum { SHORTEST_ROW = 64, LONGEST_ROW = 2048 };
+
+static bool is_reduction(const char *op) {
+  return strcmp(op, "Mean") == 0 || strcmp(op, "Sum") == 0 || strcmp(op, "Max") == 0 ||
+         strcmp(op, "Min") == 0;
+}
+
+/* Whether the constant is the axis `last`, or -1. */
+static bool is_last_axis(const Node *axes, int32_t last) {
+  const TensorProto *proto;
+  Tensor value = {0};
+  Status ignored;
+  status_init(&ignored);
+  if (!node_is_const(axes) || !node_attr_tensor(axes->def, "value", &proto, &ignored) ||
+      !tensor_from_proto(proto, &value, &ignored))
+    return false;
+  bool is_last = dtype_is_integer((int)value.dtype) && tensor_num_elements(&value) == 1 &&
+                 (tensor_int_at(&value, 0) == -1 || tensor_int_at(&value, 0) == last);
+  tensor_clear(&value);
+  return is_last;
+}
+
+bool node_reduces_rows(const Node *node) {
+  if (!node->op || !is_reduction(node->def->op) || node->num_inputs != 2 || !node->inputs[0] ||
+      !node->inputs[1])
+    return false;
+  const AttrValue *keeps = node_def_attr(node->def, "keep_dims");
+  const Edge *edge = node->inputs[0];
+  if (edge_is_reference(edge)) return false;
+  ShapeHandle shape = edge->src->output_shapes[edge->src_output];
+  if (!keeps || !keeps->b || !shape || !shape_rank_known(shape) || shape_rank(shape) < 1) return false;
+  DimHandle row = shape->dims[shape_rank(shape) - 1];
+  return (node->input_types[0] == DT_FLOAT || node->input_types[0] == DT_DOUBLE) && dim_known(row) &&
+         dim_value(row) >= SHORTEST_ROW && dim_value(row) <= LONGEST_ROW &&
+         is_last_axis(node->inputs[1]->src, shape_rank(shape) - 1) && has_own_kernel(node);
+}
+
+/* --- all --- */
+
 const char *node_fused_op(const Node *node) {
   if (!node->op || node->op->is_aside || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
+  if (node_reduces_rows(node)) return node->op->def->name;
   bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
   if (!is_bias && !is_listed(node->def->op)) return NULL;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     if (!is_fusible_type(node->input_types[i]) || node->input_types[i] != node->input_types[0]) return NULL;
-    if (!edge || dtype_is_ref((int)edge->src->output_types[edge->src_output])) return NULL;
+    if (!edge || edge_is_reference(edge)) return NULL;
   }
   if (!is_fusible_type(node->output_types[0]) || !has_own_kernel(node)) return NULL;
   return !is_bias ? node->op->def->name : adds_row(node) ? "AddV2" : NULL;

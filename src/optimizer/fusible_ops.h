@@ -8,5 +8,7 @@
  * kernel, on float, double or bool; NULL if there is none. It is the op of the node, or AddV2 for a BiasAdd
  * whose shapes are known to fit. */
 const char *node_fused_op(const Node *node);
+/* Whether the node reduces the last dimension of its first input, which is then its only operand. */
+bool node_reduces_rows(const Node *node);
 
 #endif

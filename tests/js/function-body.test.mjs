@@ -139,6 +139,14 @@ describe('function bodies', () => {
     );
   });
 
+  it('show what steps fuse', () => {
+    const body = keep(define(SIXTEEN_TIMES).instantiate({ T: 'float32' }, library));
+    const fused = keep(body.optimize({ fuse: true }));
+    assert.match(String(fused), /_FusedElementwise\[.*ops=\["Mul", "Mul"/);
+    assert.ok(nodesIn(fused) < nodesIn(keep(body.optimize())));
+    assert.deepEqual([...fused.runSync([[1, 2.5]])[0].data], [16, 40]);
+  });
+
   it('say what is wrong', async () => {
     assert.throws(
       () => define(TWICE).instantiate(),

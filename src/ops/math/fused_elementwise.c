@@ -1,5 +1,7 @@
 /* _FusedElementwise: several elementwise nodes in one, which a pass of the optimizer makes
  * (optimizer/fuse_elementwise.h). */
+#include <string.h>
+
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/math/fused_program.h"
@@ -16,6 +18,20 @@ static bool find_entry(const Op *op, DataType type, KernelEntry *found) {
     if (found->type == type || found->type == DT_INVALID) return true;
   }
   return false;
+}
+
+static bool find_reduction(FusedNode *node, Status *status) {
+  static const struct {
+    const char *op;
+    ReduceKind kind;
+  } kKinds[] = {{"Sum", REDUCE_SUM}, {"Mean", REDUCE_MEAN}, {"Max", REDUCE_MAX}, {"Min", REDUCE_MIN}};
+  for (size_t i = 0; i < sizeof kKinds / sizeof *kKinds; i++) {
+    if (strcmp(node->op, kKinds[i].op) != 0) continue;
+    node->kind = FUSED_REDUCE;
+    node->loop.reduce = kKinds[i].kind;
+    return node->type == DT_FLOAT || node->type == DT_DOUBLE || refuse(status);
+  }
+  return refuse(status);
 }
 
 static bool find_loop(const Op *op, FusedNode *node, Status *status) {
@@ -36,7 +52,7 @@ static bool find_loop(const Op *op, FusedNode *node, Status *status) {
     node->kind = FUSED_BROADCAST;
     node->loop.broadcast = (BinaryLoop *)entry.data;
   } else {
-    return refuse(status);
+    return find_reduction(node, status);
   }
   return true;
 }
@@ -75,7 +91,7 @@ static bool read_node(const KernelConstruction *construction, const ProgramAttrs
   DataType out = (DataType)(*op)->def->output_arg[0]->type;
   node->in_size = (int64_t)dtype_size(node->type);
   node->out_size = (int64_t)dtype_size(out == DT_INVALID ? node->type : out);
-  node->num_operands = (int)(*op)->def->n_input_arg;
+  node->num_operands = node->kind == FUSED_REDUCE ? 1 : (int)(*op)->def->n_input_arg;
   node->output = node->place = -1;
   return true;
 }
@@ -114,6 +130,10 @@ static bool read_results(const KernelConstruction *construction, FusedProgram *p
 
 /* --- places --- */
 
+static bool may_overwrite(const FusedNode *node) {
+  return node->in_size == node->out_size && node->kind != FUSED_REDUCE;
+}
+
 /* Gives each value between nodes a tile. A node may write over an operand that it reads last, if the elements
  * have one size. */
 static void assign_places(FusedProgram *program) {
@@ -123,7 +143,7 @@ static void assign_places(FusedProgram *program) {
     if (node->output >= 0) continue;
     int place = 0;
     while (place < program->num_places &&
-           !(free_after[place] < i || (free_after[place] == i && node->in_size == node->out_size)))
+           !(free_after[place] < i || (free_after[place] == i && may_overwrite(node))))
       place++;
     if (place == program->num_places) program->num_places++;
     int last = program->last_reads[program->num_inputs + i];
@@ -153,6 +173,12 @@ static bool fused_construct(const KernelConstruction *construction, void *memory
   }
   TRY(next == attrs.operands->n_i || refuse(status));
   TRY(read_results(construction, program, attrs.results, made, status));
+  for (int i = 0; i < program->num_nodes; i++) {
+    const FusedNode *node = &program->nodes[i];
+    int64_t size = node->in_size > node->out_size ? node->in_size : node->out_size;
+    program->reduces |= node->kind == FUSED_REDUCE;
+    if (size > program->widest) program->widest = size;
+  }
   assign_places(program);
   return true;
 }

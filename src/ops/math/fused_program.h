@@ -3,6 +3,7 @@
 #ifndef TFCORE_OPS_MATH_FUSED_PROGRAM_H_
 #define TFCORE_OPS_MATH_FUSED_PROGRAM_H_
 
+#include "blas/reduce.h"
 #include "op/fused_op.h"
 #include "op/kernel.h"
 #include "ops/support/broadcast.h"
@@ -15,6 +16,7 @@ typedef enum FusedKind {
   FUSED_PAIR,      /* elementwise_pair */
   FUSED_SLOPE,     /* elementwise_slope */
   FUSED_BROADCAST, /* broadcast_kernel */
+  FUSED_REDUCE,    /* a reduction of the last dimension */
 } FusedKind;
 
 typedef struct FusedNode {
@@ -25,6 +27,7 @@ typedef struct FusedNode {
     const VectorFunction *function;
     PairLoop *pair;
     BinaryLoop *broadcast;
+    ReduceKind reduce;
   } loop;
   DataType type;                     /* of the operands */
   int operands[FUSED_MOST_OPERANDS]; /* values: inputs, then nodes */
@@ -37,6 +40,8 @@ typedef struct FusedNode {
 typedef struct FusedProgram {
   const char *name; /* of the fused node */
   int num_inputs, num_nodes, num_outputs, num_places;
+  bool reduces;
+  int64_t widest; /* bytes of the largest element */
   FusedNode nodes[FUSED_MOST_NODES];
   int results[FUSED_MOST_NODES];
   int last_reads[FUSED_MOST_VALUES]; /* the last node that reads the value; -1: none */

@@ -21,9 +21,24 @@ static bool broadcast_node(FusedRun *run, int i, Status *status) {
   return true;
 }
 
+/* The shape of the operand with one element in the last dimension. */
+static bool reduce_node(FusedRun *run, int i, Status *status) {
+  const Shape *from = run->shapes[run->program->nodes[i].operands[0]];
+  int64_t dims[SHAPE_MAX_RANK];
+  if (from->rank < 1)
+    return status_invalid(status, "Invalid reduction dimension (-1 for input with 0 dimension(s)");
+  for (int k = 0; k < from->rank - 1; k++) dims[k] = shape_dim(from, k);
+  dims[from->rank - 1] = 1;
+  Shape *made = &run->made[run->num_made++];
+  made->rank = 0;
+  run->shapes[run->program->num_inputs + i] = made;
+  return shape_set(made, from->rank, dims, status);
+}
+
 static bool infer_node(FusedRun *run, int i, Status *status) {
   const FusedNode *node = &run->program->nodes[i];
   const int *operands = node->operands;
+  if (node->kind == FUSED_REDUCE) return reduce_node(run, i, status);
   if (node->kind == FUSED_BROADCAST) return broadcast_node(run, i, status);
   const Shape *first = run->shapes[operands[0]];
   run->shapes[run->program->num_inputs + i] = first;
@@ -31,6 +46,12 @@ static bool infer_node(FusedRun *run, int i, Status *status) {
     TRY(elementwise_check_counts(run->counts[operands[0]], run->counts[operands[1]], status));
   if (node->kind != FUSED_PAIR && node->kind != FUSED_SLOPE) return true;
   return elementwise_check_shape(node->name, node->op, first, 1, run->shapes[operands[1]], status);
+}
+
+static void note_largest(FusedRun *run, int value) {
+  if (run->counts[value] <= run->elements) return;
+  run->elements = run->counts[value];
+  run->shape = run->shapes[value];
 }
 
 /* The shapes and numbers of elements of all values. */
@@ -45,10 +66,8 @@ static bool infer(FusedRun *run, KernelContext *context, Status *status) {
     context->node_name = program->nodes[i].name;
     TRY(infer_node(run, i, status));
     run->counts[value] = shape_num_elements(run->shapes[value]);
-    if (run->counts[value] > run->elements) {
-      run->elements = run->counts[value];
-      run->shape = run->shapes[value];
-    }
+    if (program->nodes[i].kind == FUSED_REDUCE) note_largest(run, program->nodes[i].operands[0]);
+    note_largest(run, value);
   }
   context->node_name = program->name;
   return true;
@@ -70,15 +89,60 @@ static bool same_elements(const Shape *a, const Shape *b) {
   return true;
 }
 
-/* Nodes with as many elements as the largest are computed in tiles. */
+/* Whether there is one element for each row of `full`. */
+static bool same_rows(const Shape *shape, const Shape *full) {
+  if (shape->rank != full->rank || shape_dim(shape, shape->rank - 1) != 1) return false;
+  for (int i = 0; i < shape->rank - 1; i++) {
+    if (shape_dim(shape, i) != shape_dim(full, i)) return false;
+  }
+  return true;
+}
+
+/* Whether the node can be computed row by row, or as a whole before all rows. */
+static bool choose_by_row(FusedRun *run, int i) {
+  const FusedProgram *program = run->program;
+  const FusedNode *node = &program->nodes[i];
+  const Shape *shape = run->shapes[program->num_inputs + i];
+  run->per_row[i] = same_rows(shape, run->shape);
+  run->tiled[i] = run->per_row[i] || same_elements(shape, run->shape);
+  for (int k = 0; k < node->num_operands; k++) {
+    int from = node->operands[k], maker = from - program->num_inputs;
+    if (!run->tiled[i]) {
+      if (maker >= 0 && run->tiled[maker]) return false;
+    } else if (node->kind == FUSED_REDUCE) {
+      if (!run->per_row[i] || !same_elements(run->shapes[from], run->shape)) return false;
+    } else if (run->per_row[i]) {
+      if (run->counts[from] != 1 && !same_rows(run->shapes[from], run->shape)) return false;
+    }
+  }
+  return true;
+}
+
+/* If nodes reduce rows, a tile is a row. */
+static bool choose_rows(FusedRun *run) {
+  run->row = shape_dim(run->shape, run->shape->rank - 1);
+  if (run->row == 1) return false;
+  for (int i = 0; i < run->program->num_nodes; i++) {
+    if (!choose_by_row(run, i)) return false;
+  }
+  return true;
+}
+
+/* Otherwise nodes with as many elements as the largest are computed in tiles. */
+static bool choose_largest(FusedRun *run) {
+  const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_nodes; i++) {
+    int value = program->num_inputs + i;
+    run->per_row[i] = false;
+    run->tiled[i] = run->counts[value] == run->elements;
+    if (run->tiled[i] && !same_elements(run->shapes[value], run->shape)) return false;
+  }
+  return true;
+}
+
 static void choose_tiled(FusedRun *run) {
   const FusedProgram *program = run->program;
-  bool tiles = run->elements > 0;
-  for (int i = 0; tiles && i < program->num_nodes; i++) {
-    int value = program->num_inputs + i;
-    run->tiled[i] = run->counts[value] == run->elements;
-    tiles = !run->tiled[i] || same_elements(run->shapes[value], run->shape);
-  }
+  bool tiles = run->elements > 0 && (program->reduces ? choose_rows(run) : choose_largest(run));
   tiles = tiles && fused_tiles_plan(run);
   for (int i = 0; !tiles && i < program->num_nodes; i++) run->tiled[i] = false;
 }
@@ -150,6 +214,11 @@ static void run_whole(const FusedRun *run, int i) {
   WholeNode job = {.node = node, .out = run->data[value]};
   for (int k = 0; k < node->num_operands; k++) job.operands[k] = run->data[node->operands[k]];
   int64_t count = run->counts[value];
+  if (node->kind == FUSED_REDUCE) {
+    const Shape *from = run->shapes[node->operands[0]];
+    fused_node_reduce(node, count, shape_dim(from, from->rank - 1), job.operands[0], job.out, run->parallel);
+    return;
+  }
   bool broadcasts = false;
   for (int k = 0; k < node->num_operands; k++) broadcasts |= run->counts[node->operands[k]] != count;
   if (!broadcasts) {
@@ -183,7 +252,7 @@ bool fused_program_run(const FusedProgram *program, KernelContext *context, Stat
   run.program = program;
   run.parallel = context->parallel;
   run.num_made = run.num_scratch = run.num_partial = 0;
-  run.elements = 0;
+  run.elements = run.row = 0;
   run.shape = NULL;
   bool ok = run_program(&run, context, status);
   for (int i = 0; i < run.num_made; i++) shape_clear(&run.made[i]);

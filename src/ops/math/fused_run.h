@@ -24,7 +24,9 @@ typedef struct FusedRun {
   int64_t counts[FUSED_MOST_VALUES];
   char *data[FUSED_MOST_VALUES]; /* not set for values that are in tiles only */
   /* By node. */
-  bool tiled[FUSED_MOST_NODES]; /* computed in tiles, else as a whole, before the others */
+  bool tiled[FUSED_MOST_NODES];   /* computed in tiles, else as a whole, before the others */
+  bool per_row[FUSED_MOST_NODES]; /* tiled, with one element for each row */
+  int64_t row;                    /* 0, or: the tiles are rows of this length, which nodes reduce */
   double scalars[FUSED_MOST_NODES];
   Shape made[FUSED_MOST_NODES];
   Buffer *scratch[FUSED_MOST_NODES];
@@ -36,6 +38,9 @@ typedef struct FusedRun {
   FusedNest nest; /* of these operands */
 } FusedRun;
 
+/* Reduces rows of `length` elements. */
+void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
+                       const Parallel *parallel);
 /* Computes `count` elements. `still`: the operand that has a single one. */
 void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, BroadcastSide still,
                      void *out);

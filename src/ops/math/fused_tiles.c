@@ -4,6 +4,7 @@
 #include "base/odometer.h"
 #include "ops/math/fused_run.h"
 #include "ops/support/array_box.h"
+#include "ops/support/element_types.h"
 
 /* A tile has at most MOST_TILE elements; all tiles of a thread together fit the first level of its cache. In
  * shorter rows than SHORT_ROW a tile holds several rows, for which operands that repeat elements are laid
@@ -26,12 +27,22 @@ void fused_node_call(const FusedNode *node, int64_t count, const void *const *op
   }
 }
 
+void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
+                       const Parallel *parallel) {
+  const int64_t dims[] = {rows, length};
+  const bool reduced[] = {false, true};
+  if (node->type == DT_FLOAT) reduce_f32(node->loop.reduce, 2, dims, reduced, x, y, parallel, NULL);
+  else reduce_f64(node->loop.reduce, 2, dims, reduced, x, y, parallel, NULL);
+}
+
 double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }
 
 /* --- operands that repeat elements --- */
 
 static bool add_partial(FusedRun *run, int value, int64_t size) {
+  int node = value - run->program->num_inputs;
   if (run->counts[value] == run->elements || run->counts[value] == 1) return true;
+  if (node >= 0 && run->tiled[node]) return true;
   for (int i = 0; i < run->num_partial; i++) {
     if (run->partial[i] == value) return true;
   }
@@ -57,7 +68,7 @@ static void make_nest(FusedRun *run) {
       const Shape *own = run->shapes[run->partial[p]];
       if (own->rank < d || shape_dim(own, own->rank - d) == 1) repeats |= 1u << p;
     }
-    bool merged = nest->rank > 0 && repeats == before;
+    bool merged = nest->rank > (run->row > 0) && repeats == before;
     if (merged) nest->dims[nest->rank - 1] *= size;
     else nest->dims[nest->rank++] = size;
     for (int p = 0; p < run->num_partial; p++) {
@@ -86,7 +97,7 @@ bool fused_tiles_plan(FusedRun *run) {
     }
   }
   if (run->num_partial > 0) make_nest(run);
-  return true;
+  return run->row * program->num_places * program->widest <= ROOM;
 }
 
 /* --- tiles --- */
@@ -99,15 +110,16 @@ typedef struct Repeated {
   bool is_row; /* every row is the same, and `place` holds it many times */
 } Repeated;
 
-/* Where the elements for a tile are: `at` elements of `step` bytes behind *base. */
+/* Where the elements for a tile are: `at` elements of `step` bytes behind *base, and `row` of `row_step`. */
 typedef struct Access {
   char *const *base;
-  int64_t step;
+  int64_t step, row_step;
 } Access;
 
 /* The call of a node. */
 typedef struct Call {
   const FusedNode *node;
+  bool per_row;
   BroadcastSide still;
   Access operands[FUSED_MOST_OPERANDS], out;
 } Call;
@@ -132,15 +144,17 @@ static Access value_access(Tiles *tiles, int value, int64_t size, bool *still) {
   const FusedRun *run = tiles->run;
   const FusedProgram *program = run->program;
   int node = value - program->num_inputs;
-  *still = false;
-  if (node >= 0 && run->tiled[node] && program->nodes[node].output < 0)
-    return (Access){&tiles->places[program->nodes[node].place], 0};
-  if (run->counts[value] == run->elements) return (Access){&run->data[value], size};
+  bool tiled = node >= 0 && run->tiled[node];
+  *still = tiled && run->per_row[node];
+  if (tiled && program->nodes[node].output < 0)
+    return (Access){&tiles->places[program->nodes[node].place], 0, 0};
+  if (*still) return (Access){&run->data[value], 0, size};
+  if (run->counts[value] == run->elements) return (Access){&run->data[value], size, 0};
   *still = true;
-  if (run->counts[value] == 1) return (Access){&run->data[value], 0};
+  if (run->counts[value] == 1) return (Access){&run->data[value], 0, 0};
   Repeated *repeated = find_repeated(tiles, value);
   *still = repeated->still;
-  return (Access){&repeated->data, 0};
+  return (Access){&repeated->data, 0, 0};
 }
 
 /* After it is known which operands are still. */
@@ -153,6 +167,7 @@ static void make_calls(Tiles *tiles) {
     Call *call = &tiles->calls[tiles->num_calls++];
     bool still[FUSED_MOST_OPERANDS] = {false}, none;
     call->node = node;
+    call->per_row = run->per_row[i];
     for (int k = 0; k < node->num_operands; k++)
       call->operands[k] = value_access(tiles, node->operands[k], node->in_size, &still[k]);
     call->still = still[0] ? BROADCAST_A : still[1] ? BROADCAST_B : BROADCAST_NONE;
@@ -160,13 +175,18 @@ static void make_calls(Tiles *tiles) {
   }
 }
 
-static void run_tile(const Tiles *tiles, int64_t at, int64_t count) {
+ALWAYS_INLINE char *address(const Access *access, int64_t at, int64_t row) {
+  return *access->base + at * access->step + row * access->row_step;
+}
+
+static void run_tile(const Tiles *tiles, int64_t at, int64_t row, int64_t count) {
   for (int i = 0; i < tiles->num_calls; i++) {
     const Call *call = &tiles->calls[i];
     const void *operands[FUSED_MOST_OPERANDS];
-    for (int k = 0; k < call->node->num_operands; k++)
-      operands[k] = *call->operands[k].base + at * call->operands[k].step;
-    fused_node_call(call->node, count, operands, call->still, *call->out.base + at * call->out.step);
+    for (int k = 0; k < call->node->num_operands; k++) operands[k] = address(&call->operands[k], at, row);
+    void *out = address(&call->out, at, row);
+    if (call->node->kind == FUSED_REDUCE) fused_node_reduce(call->node, 1, count, operands[0], out, NULL);
+    else fused_node_call(call->node, call->per_row ? 1 : count, operands, call->still, out);
   }
 }
 
@@ -199,7 +219,7 @@ static void run_long_rows(Tiles *tiles, int64_t begin, int64_t end) {
         int64_t offset = offsets[p] + column * run->nest.strides[p][last];
         tiles->repeated[p].data = run->data[run->partial[p]] + offset * run->partial_size[p];
       }
-      run_tile(tiles, begin, stop - begin < tiles->length ? stop - begin : tiles->length);
+      run_tile(tiles, begin, 0, stop - begin < tiles->length ? stop - begin : tiles->length);
     }
     begin = stop;
   }
@@ -247,7 +267,24 @@ static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
       if (!repeated->is_row) lay_out(run, p, begin, count, repeated->place);
       repeated->data = repeated->place + (repeated->is_row ? begin % row : 0) * run->partial_size[p];
     }
-    run_tile(tiles, begin, count);
+    run_tile(tiles, begin, 0, count);
+  }
+}
+
+/* Rows [begin, end), each of them a tile. */
+static void run_rows(Tiles *tiles, int64_t begin, int64_t end) {
+  const FusedRun *run = tiles->run;
+  int64_t index[BROADCAST_MAX_RANK];
+  for (int p = 0; p < run->num_partial; p++)
+    tiles->repeated[p].still = run->nest.strides[p][run->nest.rank - 1] == 0;
+  make_calls(tiles);
+  for (int64_t row = begin; row < end; row++) {
+    for (int p = 0; p < run->num_partial; p++) {
+      Odometer o = walk(run, p, index);
+      odometer_seek(&o, 1, row);
+      tiles->repeated[p].data = run->data[run->partial[p]] + o.at[0] * run->partial_size[p];
+    }
+    run_tile(tiles, row * run->row, row, run->row);
   }
 }
 
@@ -260,10 +297,14 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
   tiles.run = run;
   tiles.length = length > MOST_TILE ? MOST_TILE : length / 16 * 16;
   for (int i = 0; i < count; i++) tiles.places[i] = room + i * (tiles.length + SHORT_ROW) * MOST_ELEMENT;
-  if (run->num_partial == 0) {
+  if (run->row > 0) {
+    for (int i = 0; i < run->program->num_places; i++)
+      tiles.places[i] = room + i * run->row * run->program->widest;
+    run_rows(&tiles, begin, end);
+  } else if (run->num_partial == 0) {
     make_calls(&tiles);
     for (; begin < end; begin += tiles.length)
-      run_tile(&tiles, begin, end - begin < tiles.length ? end - begin : tiles.length);
+      run_tile(&tiles, begin, 0, end - begin < tiles.length ? end - begin : tiles.length);
   } else if (run->nest.dims[run->nest.rank - 1] >= SHORT_ROW) {
     run_long_rows(&tiles, begin, end);
   } else {
@@ -276,5 +317,7 @@ void fused_tiles_run(const FusedRun *run) {
   for (int i = 0; i < run->program->num_nodes; i++) {
     if (run->tiled[i]) work += fused_node_work(&run->program->nodes[i]);
   }
-  if (work > 0) parallel_work(run->parallel, run->elements, work, run_range, (void *)run);
+  int64_t tile = run->row > 0 ? run->row : 1;
+  if (work > 0)
+    parallel_work(run->parallel, run->elements / tile, work * (double)tile, run_range, (void *)run);
 }

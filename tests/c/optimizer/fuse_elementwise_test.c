@@ -156,6 +156,49 @@ TEST(a_bias_is_fused_if_it_fits) {
   }
 }
 
+static NodeOutput mean_of(Graph *graph, const char *name, NodeOutput x, const char *axis, const char *keeps) {
+  char value[96];
+  snprintf(value, sizeof value, "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: %s }",
+           axis);
+  Attr attrs[] = {{"dtype", "type: DT_INT32"}, {"value", value}};
+  NodeOutput inputs[] = {x,
+                         out(add_node(graph, "Const", graph_unique_name(graph, "axis"), NULL, 0, attrs, 2))};
+  return out(add_node(graph, "Mean", name, inputs, 2, (Attr[]){{"keep_dims", keeps}}, 1));
+}
+
+TEST(a_layer_norm_becomes_one_node) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: -1 } dim { size: 100 } }");
+  NodeOutput c = binary(graph, "Sub", "c", x, mean_of(graph, "m", x, "-1", "b: true"));
+  NodeOutput variance = mean_of(graph, "v", unary(graph, "Square", "s", c), "1", "b: true");
+  NodeOutput y = binary(graph, "Mul", "y", c, unary(graph, "Rsqrt", "r", variance));
+  REQUIRE(unary(graph, "Softmax", "end", y).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "y", "m,c,s,v,r,y");
+  graph_free(graph);
+}
+
+/* Rows that are short or long, another axis, and a dimension that is dropped. */
+TEST(other_reductions_are_not_fused) {
+  static const char *const kShapes[] = {"shape { dim { size: 9 } dim { size: 63 } }",
+                                        "shape { dim { size: 9 } dim { size: 2049 } }",
+                                        "shape { dim { size: 100 } dim { size: 100 } }",
+                                        "shape { dim { size: 100 } dim { size: 100 } }",
+                                        "shape { dim { size: 100 } dim { size: 100 } }"};
+  for (int i = 0; i < 5; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput square = unary(graph, "Square", "s", placeholder(graph, "x", kShapes[i]));
+    NodeOutput mean = mean_of(graph, "m", square, i == 2 ? "0" : "1", i == 3 ? "b: false" : "b: true");
+    REQUIRE(unary(graph, "Asinh", "end", mean).node);
+    CHECK_CONTEXT("%d", i);
+    CHECK(fuse(graph) == (i == 4));
+    CHECK_CONTEXT("%s", "");
+    graph_free(graph);
+  }
+}
+
 /* Integers, ops with other kernels, and values of references. */
 TEST(only_floats_with_their_own_kernels_are_fused) {
   Graph *graph = graph_new();

@@ -68,6 +68,7 @@ static const char *const kBinary[] = {"Add", "AddV2",    "DivNoNan", "Maximum", 
                                       "Mul", "MulNoNan", "Pow",      "RealDiv", "SquaredDifference",
                                       "Sub", "Xdivy",    "Xlog1py",  "Xlogy"};
 static const char *const kCompare[] = {"Greater", "GreaterEqual", "Less", "LessEqual"};
+static const char *const kReductions[] = {"Max", "Mean", "Min", "Sum"};
 static const char *const kLogical[] = {"LogicalAnd", "LogicalOr"};
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -124,10 +125,24 @@ static const char *pick(Builder *b, const char *const *list, int count) {
   return list[random_below(&b->random, count)];
 }
 
+/* Over the last dimension, which is kept. */
+static NodeOutput reduction(Graph *graph, const char *op, const char *name, NodeOutput x) {
+  Attr axis[] = {{"dtype", "type: DT_INT32"},
+                 {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: -1 }"}};
+  NodeOutput inputs[] = {x,
+                         out(add_node(graph, "Const", graph_unique_name(graph, "axis"), NULL, 0, axis, 2))};
+  return out(add_node(graph, op, name, inputs, 2, (Attr[]){{"keep_dims", "b: true"}}, 1));
+}
+
+static bool is_scalar(NodeOutput x) {
+  ShapeHandle shape = x.node->output_shapes[x.index];
+  return shape_rank_known(shape) && shape_rank(shape) == 0;
+}
+
 static NodeOutput any_node(Builder *b, const char *name) {
   Graph *graph = b->f.graph;
   NodeOutput x = any_number(b);
-  switch (random_below(&b->random, 12)) {
+  switch (random_below(&b->random, 13)) {
     case 0: return binary(graph, pick(b, kCompare, COUNT(kCompare)), name, x, any_number(b));
     case 1:
       if (b->num_bools < 1) return unary(graph, "Neg", name, x);
@@ -136,6 +151,9 @@ static NodeOutput any_node(Builder *b, const char *name) {
                     b->bools[random_below(&b->random, b->num_bools)]);
     case 2: /* of equal shapes */ return binary(graph, pick(b, kPairs, COUNT(kPairs)), name, x, x);
     case 3:
+      if (!b->unknown_shapes && !is_scalar(x))
+        return reduction(graph, pick(b, kReductions, COUNT(kReductions)), name, x);
+      return unary(graph, "Abs", name, x);
     case 4:
     case 5:
     case 6: return unary(graph, pick(b, kUnary, COUNT(kUnary)), name, x);
@@ -292,6 +310,37 @@ TEST(a_bias_is_added_to_the_last_dimension) {
     double v = (double)input_at(7 * i) + input_at(50 + 7 * (i % COLUMNS));
     double want = v * fmin(6, fmax(0, v + 3)) / 6 + input_at(77 + 7 * i);
     CHECK_NEAR(tensor_f32(&step.results[0])[i], want, 1e-5);
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* A layer norm, and the mean of each row. */
+TEST(rows_are_reduced) {
+  Fixture f;
+  TestStep step = {.num_fetches = 2};
+  REQUIRE(begin(&f));
+  REQUIRE(add_value(&f, &step, "x", 2, (int64_t[]){ROWS, COLUMNS}, 0));
+  REQUIRE(add_value(&f, &step, "scale", 1, (int64_t[]){COLUMNS}, 5));
+  Graph *g = f.graph;
+  NodeOutput mean = reduction(g, "Mean", "mean", step.feeds[0]), x = step.feeds[0];
+  NodeOutput centred = binary(g, "Sub", "centred", x, mean);
+  NodeOutput variance = reduction(g, "Mean", "variance", unary(g, "Square", "square", centred));
+  NodeOutput factor = unary(g, "Rsqrt", "factor", binary(g, "AddV2", "sum", variance, number(&f, "e", 1e-3)));
+  step.fetches[0] = binary(g, "Mul", "y", binary(g, "Mul", "normal", centred, factor), step.feeds[1]);
+  step.fetches[1] = factor;
+  REQUIRE_OK(run_step(f.session, &step, &f.status), f.status);
+  for (int r = 0; r < ROWS; r++) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < COLUMNS; i++) sum += input_at(7 * (r * COLUMNS + i)) / (double)COLUMNS;
+    for (int i = 0; i < COLUMNS; i++) squares += pow(input_at(7 * (r * COLUMNS + i)) - sum, 2) / COLUMNS;
+    double want = 1 / sqrt(squares + 1e-3);
+    CHECK_NEAR(tensor_f32(&step.results[1])[r], want, 1e-5);
+    for (int i = 0; i < COLUMNS; i++) {
+      double y = (input_at(7 * (r * COLUMNS + i)) - sum) * want * input_at(5 + 7 * i);
+      CHECK_NEAR(tensor_f32(&step.results[0])[r * COLUMNS + i], y, 1e-5);
+    }
   }
   clear_results(&step);
   clear_values(&step);
