@@ -12,10 +12,13 @@ static bool refuse(Status *status) {
 
 /* --- loops --- */
 
+/* Those of at most 8 bytes that the pass fuses. */
+static bool is_fused_type(DataType type) { return type == DT_FLOAT || type == DT_DOUBLE || type == DT_BOOL; }
+
 static bool find_entry(const Op *op, DataType type, KernelEntry *found) {
   for (int i = 0; i < OP_MAX_KERNELS && op->registration->kernels[i].compute; i++) {
     *found = op->registration->kernels[i];
-    if (found->type == type || found->type == DT_INVALID) return true;
+    if (found->type == type || (found->type == DT_INVALID && type == DT_BOOL)) return true;
   }
   return false;
 }
@@ -36,7 +39,8 @@ static bool find_reduction(FusedNode *node, Status *status) {
 
 static bool find_loop(const Op *op, FusedNode *node, Status *status) {
   KernelEntry entry;
-  if (op->is_aside || !find_entry(op, node->type, &entry)) return refuse(status);
+  if (op->is_aside || !is_fused_type(node->type) || !find_entry(op, node->type, &entry))
+    return refuse(status);
   if (entry.compute == elementwise_function) {
     node->kind = FUSED_FUNCTION;
     node->loop.function = entry.data;
