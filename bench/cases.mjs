@@ -13,6 +13,7 @@ import { gradientCases } from './gradients.mjs';
 import { graphCases } from './graphs.mjs';
 import { loopCases } from './loops.mjs';
 import { modelCases } from './models.mjs';
+import { passingCases } from './passing.mjs';
 import { randomCases } from './random.mjs';
 
 /**
@@ -222,6 +223,7 @@ export function makeCases(digits) {
     trainingStep(digits),
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
+    ...passingCases,
     ...callCases,
     ...loopCases,
     ...convCases,

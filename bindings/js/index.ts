@@ -5,6 +5,7 @@ export * from './base/errors.js';
 export { detectFeatures } from './engine/choose-build.js';
 export type { Variant } from './engine/choose-build.js';
 export type { InitOptions } from './engine/load.js';
+export type { MakeTensor, TensorOptions } from './engine/make-tensor.js';
 export type { AttrInput, AttrValue, FuncAttr, FuncInput } from './messages/attr-value.js';
 export type { ShapeLike } from './messages/tensor-proto.js';
 export type { Compatibility, Missing, UnknownAttr } from './models/compatibility.js';
@@ -56,10 +57,12 @@ export { Session } from './session/session.js';
 export type { Device } from './session/backend.js';
 export type { RunOptions, SessionOptions } from './session/session.js';
 export { Trace } from './session/trace.js';
+export type { SessionStepOptions } from './session/step-options.js';
 export type { ChromeTrace, OpTime, TraceRecord, TracedStepOptions } from './session/trace.js';
 export type { StepOptions } from './engine/step-queue.js';
 export { Tensor } from './tensor/tensor.js';
-export type { Complex, GuessedDType, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';
+export type { GuessedDType } from './tensor/convert.js';
+export type { Complex, NestedArray, Scalar, ScalarOf, TensorLike } from './tensor/tensor.js';
 export { VERSION as version } from './base/version.js';
 
 /** @internal Shared with `tfcore-wasm/testing`, which is a file of its own. */
@@ -79,8 +82,9 @@ export { MessageWriter } from './messages/protobuf.js';
 /** @internal */
 export { feedEntries, feedTensor } from './session/request.js';
 /** @internal */
-export { sizeOf, tensor } from './tensor/tensor.js';
+export { tensor } from './tensor/convert.js';
+export { sizeOf } from './tensor/tensor.js';
 /** @internal */
 export { runtimeOf } from './tf.js';
 /** @internal */
-export { uploadTensor } from './engine/transfer.js';
+export { uploadTensor } from './engine/resident-tensor.js';

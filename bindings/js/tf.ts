@@ -6,6 +6,8 @@ import { withDevice } from './graph/device-scope.js';
 import type { DTypeName, DTypeNamed } from './tensor/dtypes.js';
 import { CreateSpec, DefineSpec, FunctionDef } from './graph/function-def.js';
 import { Files } from './engine/files.js';
+import { MakeTensor, tensorMaker } from './engine/make-tensor.js';
+import { allocate } from './engine/resident-tensor.js';
 import { freeze } from './models/freeze.js';
 import { Graph } from './graph/graph.js';
 import type { ModelSource } from './loading/file-sources.js';
@@ -24,7 +26,7 @@ import { ServerOptions, ServerTarget, isServerTarget, resetServer } from './sess
 import { ServeOptions, Server } from './service/server.js';
 import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
-import { GuessedDType, Tensor, TensorLike, tensor } from './tensor/tensor.js';
+import type { Tensor } from './tensor/tensor.js';
 import * as train from './graph/train.js';
 import { VERSION } from './base/version.js';
 
@@ -39,14 +41,16 @@ export interface TF {
    */
   readonly variantReason: string | undefined;
   readonly threads: number;
-  /** See Tensor. Without a dtype numbers are float32, bigints int64, and typed arrays keep their type. */
-  tensor<N extends DTypeName>(
-    value: TensorLike,
-    shape: readonly number[] | undefined,
-    dtype: N,
-  ): Tensor<DTypeNamed<N>>;
-  tensor<const V extends TensorLike>(value: V, shape?: readonly number[]): Tensor<GuessedDType<V>>;
-  tensor(value: TensorLike, shape?: readonly number[], dtype?: DTypeName): Tensor;
+  /**
+   * See Tensor. Without a dtype numbers are float32, bigints int64, and typed arrays keep their type. The last
+   * argument may be options: `tf.tensor(pixels, [1, 224, 224, 3], { resident: true })` is in the engine's memory.
+   */
+  readonly tensor: MakeTensor;
+  /**
+   * A resident tensor of zeros: `data` is a view of the engine's memory, to write the values of the next step into
+   * without any copy. Read `data` anew after each call into the engine; see there.
+   */
+  allocate<N extends DTypeName>(dtype: N, shape: readonly number[]): Tensor<DTypeNamed<N>>;
   readonly Graph: new () => Graph;
   readonly Session: {
     new (graph: Graph, options?: SessionOptions): Session;
@@ -143,7 +147,8 @@ export function makeTF(runtime: Runtime): TF {
     variant: runtime.variant,
     variantReason: runtime.variantReason,
     threads: runtime.threads,
-    tensor,
+    tensor: tensorMaker(runtime),
+    allocate: (dtype, shape) => allocate(runtime, dtype, shape),
     Graph: class extends Graph {
       constructor() {
         super(runtime);

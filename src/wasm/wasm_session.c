@@ -1,11 +1,11 @@
 #include "wasm/wasm_session.h"
 
-#include "c_api/c_api_internal.h"
+#include "wasm/wasm_step_internal.h"
 
-/* A TF_WasmStep is a SessionStep, a TF_WasmCallable a SessionCallable, and a TF_WasmTrace a StepTrace. */
+/* A TF_WasmStep is a SessionStep, and a TF_WasmTrace a StepTrace. */
 static SessionStep *session_step(TF_WasmStep *step) { return (SessionStep *)step; }
 
-static SessionRunOptions run_options(const TF_WasmStepOptions *options) {
+SessionRunOptions wasm_run_options(const TF_WasmStepOptions *options) {
   return (SessionRunOptions){.timeout_ms = options->timeout_ms,
                              .trace = (StepTrace *)options->trace,
                              .rendezvous = (TaskRendezvous *)options->rendezvous};
@@ -20,9 +20,8 @@ void TF_WasmTraceMetadata(TF_WasmTrace *trace, TF_Buffer *metadata, TF_Status *s
 
 void TF_WasmDeleteTrace(TF_WasmTrace *trace) { step_trace_free((StepTrace *)trace); }
 
-/* Runs the first slice of a step, if the begin_... function succeeded. */
-static TF_WasmStep *first_slice(bool begun, SessionStep *step, const TF_WasmStepOptions *options,
-                                TF_Tensor **output_values, int noutputs, TF_Status *status) {
+TF_WasmStep *wasm_first_slice(bool begun, SessionStep *step, const TF_WasmStepOptions *options,
+                              TF_Tensor **output_values, int noutputs, TF_Status *status) {
   if (!begun || !step) return NULL;
   RunState state = advance_session_step(step, options->slice_ms, output_values, noutputs, &status->status);
   return state == RUN_WAITING ? (TF_WasmStep *)step : NULL;
@@ -32,51 +31,24 @@ TF_WasmStep *TF_WasmStartStep(TF_Session *session, const TF_WasmStepOptions *opt
                               TF_Tensor *const *input_values, int ninputs, const TF_Output *outputs,
                               TF_Tensor **output_values, int noutputs,
                               const TF_Operation *const *target_opers, int ntargets, TF_Status *status) {
-  const SessionRunOptions run = run_options(options);
+  const SessionRunOptions run = wasm_run_options(options);
   SessionStep *step;
   start_status(status);
   bool begun = begin_session_step(session, &run, inputs, input_values, ninputs, outputs, noutputs,
                                   target_opers, ntargets, &step, &status->status);
-  return first_slice(begun, step, options, output_values, noutputs, status);
+  return wasm_first_slice(begun, step, options, output_values, noutputs, status);
 }
 
 TF_WasmStep *TF_WasmStartPiece(TF_Session *session, const char *handle, const TF_WasmStepOptions *options,
                                const TF_Output *inputs, TF_Tensor *const *input_values, int ninputs,
                                const TF_Output *outputs, TF_Tensor **output_values, int noutputs,
                                TF_Status *status) {
-  const SessionRunOptions run = run_options(options);
+  const SessionRunOptions run = wasm_run_options(options);
   SessionStep *step;
   start_status(status);
   bool begun = begin_session_piece(session, handle, &run, inputs, input_values, ninputs, outputs,
                                    output_values, noutputs, &step, &status->status);
-  return first_slice(begun, step, options, output_values, noutputs, status);
-}
-
-TF_WasmCallable *TF_WasmMakeCallable(TF_Session *session, const TF_Output *inputs, int ninputs,
-                                     const TF_Output *outputs, int noutputs,
-                                     const TF_Operation *const *target_opers, int ntargets,
-                                     const TF_Output *connected, int nconnections, TF_Status *status) {
-  SessionCallable *callable;
-  start_status(status);
-  return make_session_callable(session, inputs, ninputs, outputs, noutputs, target_opers, ntargets, connected,
-                               nconnections, &callable, &status->status)
-             ? (TF_WasmCallable *)callable
-             : NULL;
-}
-
-TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable, const TF_WasmStepOptions *options,
-                              TF_Tensor *const *input_values, int ninputs, TF_Tensor **output_values,
-                              int noutputs, TF_Status *status) {
-  const SessionRunOptions run = run_options(options);
-  SessionStep *step;
-  start_status(status);
-  bool begun =
-      begin_callable_step((SessionCallable *)callable, &run, input_values, ninputs, &step, &status->status);
-  return first_slice(begun, step, options, output_values, noutputs, status);
-}
-
-void TF_WasmReleaseCallable(TF_WasmCallable *callable) {
-  session_release_callable((SessionCallable *)callable);
+  return wasm_first_slice(begun, step, options, output_values, noutputs, status);
 }
 
 int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values, int noutputs,

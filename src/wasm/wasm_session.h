@@ -43,25 +43,6 @@ TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartPiece(TF_Session *session, const 
                                                      TF_Tensor **output_values, int noutputs,
                                                      TF_Status *status);
 
-/* A step that was looked up, checked and compiled once. */
-typedef struct TF_WasmCallable TF_WasmCallable;
-
-/* `connected` holds pairs of outputs: readers of the second output of a pair read the first one instead. NULL
- * on error. */
-TF_CAPI_EXPORT extern TF_WasmCallable *TF_WasmMakeCallable(TF_Session *session, const TF_Output *inputs,
-                                                           int ninputs, const TF_Output *outputs,
-                                                           int noutputs,
-                                                           const TF_Operation *const *target_opers,
-                                                           int ntargets, const TF_Output *connected,
-                                                           int nconnections, TF_Status *status);
-/* As TF_WasmStartStep. Values are in the order of the callable's inputs and outputs. */
-TF_CAPI_EXPORT extern TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable,
-                                                    const TF_WasmStepOptions *options,
-                                                    TF_Tensor *const *input_values, int ninputs,
-                                                    TF_Tensor **output_values, int noutputs,
-                                                    TF_Status *status);
-TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);
-
 /* Resumes a paused step for `slice_ms`; 0: to its end. `noutputs` is the same as when the step started.
  * Returns 1 if the step paused again; otherwise the step is freed. */
 TF_CAPI_EXPORT extern int TF_WasmResumeStep(TF_WasmStep *step, int slice_ms, TF_Tensor **output_values,

@@ -87,6 +87,18 @@ describe('what nobody holds on to', () => {
     assert.equal(tf.memory().graphs, 0);
   });
 
+  it('is freed without dispose(): resident tensors', async () => {
+    const g = new tf.Graph();
+    const session = new tf.Session(g);
+    const y = g.identity(g.placeholder('float32', [null], { name: 'x' }));
+    await freed(['residentTensors'], () => {
+      tf.allocate('float32', [1000]).data.fill(1);
+      session.runSync(y, { x: tf.tensor([1, 2], { resident: true }) }, { keep: true });
+    });
+    await session.close();
+    g.dispose();
+  });
+
   it('is freed without dispose(): function bodies', () =>
     freed(['functionBodies'], () => {
       const body = tf.FunctionDef.parse(SQUARE).instantiate();

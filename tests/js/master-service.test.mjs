@@ -269,7 +269,7 @@ describe('RemoteBackend', () => {
     },
   });
 
-  const values = (...list) => ({ tensors: list.map((one) => tf.tensor(one)), owned: list.map(() => false) });
+  const values = (...list) => ({ tensors: list.map((one) => tf.tensor(one)), isOwned: () => false });
   const results = (read) => read().map((tensor) => tensor.array());
 
   it('runs steps over a transport of plain bytes, and extends the graph when it has grown', async () => {

@@ -142,7 +142,7 @@ describe('the code of the READMEs', function () {
   }
 
   it('runs and gives what the comments say: the package', () =>
-    assert.equal(run(programOf('npm/README.md')), 11));
+    assert.equal(run(programOf('npm/README.md')), 12));
 
   it('runs and gives what the comments say: the repository', () =>
     assert.equal(run(programOf('README.md')), 2));

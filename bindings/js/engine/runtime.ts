@@ -2,6 +2,7 @@
 import type {
   GraphPtr,
   SessionPtr,
+  TensorPtr,
   TextPtr,
   WasmCallablePtr,
   WasmFunctionBodyPtr,
@@ -21,8 +22,8 @@ export interface MemoryInfo {
   /** Allocations since the start. */
   allocations: number;
   /**
-   * Tensors held by the engine: of variables, constants and programs. Tensors returned to JavaScript do not
-   * count.
+   * Tensors held by the engine: of variables, constants and programs, and resident ones. Other tensors returned
+   * to JavaScript do not count.
    */
   tensors: number;
   /** Open graphs and sessions. */
@@ -32,6 +33,8 @@ export interface MemoryInfo {
   functionBodies: number;
   /** Callables that are not released. */
   callables: number;
+  /** Resident tensors that are not disposed. */
+  residentTensors: number;
 }
 
 /** The receiver of lines from the op Print. */
@@ -56,6 +59,7 @@ interface Handles {
   sessions: SessionPtr;
   functionBodies: WasmFunctionBodyPtr;
   callables: WasmCallablePtr;
+  residentTensors: TensorPtr;
 }
 
 type Kind = keyof Handles;
@@ -67,6 +71,7 @@ export class Runtime {
     sessions: 0,
     functionBodies: 0,
     callables: 0,
+    residentTensors: 0,
   };
   private readonly ops = new Map<string, OpDef>();
   private readonly texts = new Map<string, TextPtr>();
@@ -77,7 +82,8 @@ export class Runtime {
     if (kind === 'sessions') this.wasm.checked((status) => call.TF_DeleteSession(pointer, status));
     else if (kind === 'graphs') call.TF_DeleteGraph(pointer);
     else if (kind === 'functionBodies') call.TF_WasmDeleteFunctionBody(pointer);
-    else call.TF_WasmReleaseCallable(pointer);
+    else if (kind === 'callables') call.TF_WasmReleaseCallable(pointer);
+    else call.TF_DeleteTensor(pointer);
   });
 
   /** What operations ask for that are added now: the device of the innermost scope, or ''. */

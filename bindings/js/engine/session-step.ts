@@ -36,6 +36,8 @@ export interface StepRequest {
   readonly trace?: TraceReceiver | undefined;
   /** undefined: no other task takes part. */
   readonly exchange?: Exchange | undefined;
+  /** The value of a TF_Tensor that the step has given, which it owns; undefined: a copy. */
+  readonly receive?: ((pointer: TensorPtr) => Tensor) | undefined;
   /** Runs the first slice. Returns the engine's step if it paused, else 0. */
   readonly start: (
     scope: Scope,
@@ -82,6 +84,10 @@ export class SessionStep extends Step {
   override advance(sliceMs: number): void {
     super.advance(sliceMs);
     this.request.exchange?.advanced();
+  }
+
+  protected override receive(pointer: TensorPtr): Tensor {
+    return this.request.receive ? this.request.receive(pointer) : super.receive(pointer);
   }
 
   protected isBlocked(): boolean {

@@ -105,6 +105,7 @@ export class StepQueue {
 
   /** Runs the steps that have begun to their ends; blocked ones stay. */
   finish(): void {
+    if (this.#entries.length === 0) return;
     for (const entry of [...this.#entries]) if (entry.step.begun) this.advance(entry, 0);
   }
 
@@ -120,6 +121,17 @@ export class StepQueue {
       else step.abandon(new FailedPreconditionError(NOTHING_ELSE_RUNS));
     }
     this.#wake?.();
+  }
+
+  /** Runs a call that is no Step, to its end or until it is blocked: `runAtOnce` goes on with that. */
+  callAtOnce<T>(call: () => T): T {
+    this.finish();
+    if (this.sideModule.isWanted) this.sideModule.loadAtOnce();
+    try {
+      return call();
+    } finally {
+      this.#wake?.();
+    }
   }
 
   /** A step that needs the side module, which cannot be loaded, ends with the error. */

@@ -5,7 +5,8 @@
 import type { Ptr, StatusPtr, TensorPtr } from '../generated/abi.js';
 import type { Scope, Wasm } from './wasm.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { readTensor, uploadTensor } from './transfer.js';
+import { uploadTensor } from './resident-tensor.js';
+import { downloadTensor } from './transfer.js';
 
 export abstract class Step {
   /** The engine's tensors of the inputs. */
@@ -29,6 +30,11 @@ export abstract class Step {
 
   /** The number of results. */
   protected abstract readonly numResults: number;
+
+  /** The value of a TF_Tensor that a step has given, which it owns. */
+  protected receive(pointer: TensorPtr): Tensor {
+    return downloadTensor(this.wasm, pointer);
+  }
 
   /**
    * Begins or resumes the step for `sliceMs`; 0: to the end. Returns 1 when it paused; otherwise `results`
@@ -90,10 +96,19 @@ export abstract class Step {
     const results: Ptr<TensorPtr> = scope.alloc(4 * numResults);
     if (wasm.checked((status) => this.runSlice(scope, sliceMs, results, status))) return undefined;
     const pointers = Array.from({ length: numResults }, (_, i) => wasm.at(results, i));
+    return this.receiveAll(pointers);
+  }
+
+  /** All results are taken, also those behind one that cannot be read. */
+  private receiveAll(pointers: readonly TensorPtr[]): Tensor[] {
+    const values: Tensor[] = [];
     try {
-      return pointers.map((pointer) => readTensor(wasm, pointer));
-    } finally {
-      for (const pointer of pointers) wasm.call.TF_DeleteTensor(pointer);
+      for (const pointer of pointers) values.push(this.receive(pointer));
+      return values;
+    } catch (error) {
+      for (const pointer of pointers.slice(values.length + 1)) this.wasm.call.TF_DeleteTensor(pointer);
+      for (const value of values) value.dispose();
+      throw error;
     }
   }
 

@@ -234,6 +234,11 @@ export class Wasm {
     this.refresh();
     return this.longs;
   }
+  /** The position of an array that is a view of the memory; undefined for other arrays. */
+  addressOf({ buffer, byteOffset }: ArrayBufferView): number | undefined {
+    return buffer === this.memory.buffer ? byteOffset : undefined;
+  }
+
   get byteLength(): number {
     return this.memory.buffer.byteLength;
   }
@@ -269,6 +274,12 @@ export class Wasm {
   made<P extends number>(invoke: (status: StatusPtr) => P): P {
     const result = invoke(this.status);
     return result === 0 ? this.fail() : unsigned(result);
+  }
+
+  /** Like `checked`, for calls that return `failed` exactly when they fail, which saves reading the status. */
+  state(failed: number, invoke: (status: StatusPtr) => number): number {
+    const result = invoke(this.status);
+    return result === failed ? this.fail() : result;
   }
 
   private fail(): never {

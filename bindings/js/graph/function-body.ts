@@ -11,7 +11,8 @@ import type { WasmFunctionBodyPtr } from '../generated/abi.js';
 import { withHint } from './hints.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
 import { STEP_OPTIONS, StepOptions, StepQueue, checkSignal, timeoutOf } from '../engine/step-queue.js';
-import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike } from '../tensor/tensor.js';
 
 /** The passes of `optimize`; the first three are on by default. */
 export interface BodyOptimizeOptions {

@@ -22,7 +22,8 @@ import type { ArgDef, OpDef } from '../messages/op-def.js';
 import { decodeOpDef, encodeAttrOf } from '../messages/op-def.js';
 import { fieldsOf } from '../messages/protobuf.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
-import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike } from '../tensor/tensor.js';
 import { bytesOf, encodeText } from '../base/utf8.js';
 import type { Scope } from '../engine/wasm.js';
 

@@ -23,7 +23,8 @@ import { OpDef, decodeOpDef, encodeAttrOf } from '../messages/op-def.js';
 import { InputResolver, Operand, isPlainValue } from './op-inputs.js';
 import { Input, Operation, Output, Variable, checkInput } from './operation.js';
 import { Runtime, checkRuntime } from '../engine/runtime.js';
-import { TensorLike, checkShape, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { TensorLike, checkShape } from '../tensor/tensor.js';
 import { type Scope, type Wasm, unsigned } from '../engine/wasm.js';
 
 export interface OpOptions {

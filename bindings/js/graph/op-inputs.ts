@@ -8,7 +8,8 @@ import { DType, dtypeOf } from '../tensor/dtypes.js';
 import { InvalidArgumentError } from '../base/errors.js';
 import type { ArgDef, OpDef } from '../messages/op-def.js';
 import { Input, Output, Variable } from './operation.js';
-import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike } from '../tensor/tensor.js';
 
 /** An input of an op: an output, a variable (its value), or a plain value, which becomes a constant. */
 export type Operand = Input | TensorLike;

@@ -3,7 +3,8 @@ import { shown } from '../base/arguments.js';
 import { DataLossError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
 import { importPackage, isNode } from '../base/host.js';
 import { DType, dtypeOf } from '../tensor/dtypes.js';
-import { Tensor, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor } from '../tensor/tensor.js';
 
 /** The compiled library. */
 interface Hdf5Library {

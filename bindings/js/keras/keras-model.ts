@@ -2,7 +2,8 @@
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
 import type { Output, Variable } from '../graph/operation.js';
-import { Tensor, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor } from '../tensor/tensor.js';
 import { BuildOptions, BuiltModel, buildModel } from './build-model.js';
 import type { Json } from './json.js';
 import type { WeightValue } from './weight-values.js';

@@ -5,7 +5,7 @@ import type { Operand } from '../graph/op-inputs.js';
 import type { Output } from '../graph/operation.js';
 import type { AttrInput } from '../messages/attr-value.js';
 import type { DType } from '../tensor/dtypes.js';
-import { tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
 
 /** The size of a dimension: known, or a scalar of the graph. */
 export type Size = number | Output;

@@ -2,7 +2,8 @@
 import { DataLossError } from '../base/errors.js';
 import type { Variable } from '../graph/operation.js';
 import type { DType } from '../tensor/dtypes.js';
-import { Tensor, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor } from '../tensor/tensor.js';
 import type { BuiltModel } from './build-model.js';
 import type { Hdf5File } from './hdf5.js';
 import type { LayerWeight, WeightNode } from './weight-tree.js';

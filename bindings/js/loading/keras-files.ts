@@ -9,7 +9,7 @@ import { objectOr } from '../base/json.js';
 import { Json } from '../keras/json.js';
 import { kerasGraph } from '../keras/keras-model.js';
 import { WeightValue, valuesByName, valuesByOrder, valuesByPath } from '../keras/weight-values.js';
-import { tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
 import { typedArrayOf } from '../tensor/dtypes.js';
 import type { FormatOptions, FormatReader, ModelParts } from './model-parts.js';
 import { ModelFiles, folderOf, joinPath, readFile } from './model-files.js';

@@ -17,11 +17,14 @@ export interface ModelRunOptions extends StepOptions {
   signature?: string;
   /** The names of the outputs to compute; all of the signature by default. */
   outputs?: readonly string[];
+  /** The results stay in the engine, as those of `session.run`. */
+  keep?: boolean;
 }
 
 const RUN_OPTIONS: Schema<ModelRunOptions> = {
   signature: 'a string',
   outputs: 'an array',
+  keep: 'true or false',
   ...STEP_OPTIONS,
 };
 

@@ -3,7 +3,8 @@ import { checkOptions, isPlainObject, shown } from '../base/arguments.js';
 import { dtypeAttrFromNumber, dtypeNumber, isDTypeName } from '../tensor/dtypes.js';
 import { InvalidArgumentError } from '../base/errors.js';
 import { Field, MessageWriter, fieldsOf, floatOf, floatsOf, textOf, varintsOf } from './protobuf.js';
-import { Tensor, TensorLike, checkShape, tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike, checkShape } from '../tensor/tensor.js';
 import { ShapeLike, decodeShape, decodeTensor, writeShape, writeTensor } from './tensor-proto.js';
 import { textOrBytes } from '../base/utf8.js';
 

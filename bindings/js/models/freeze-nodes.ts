@@ -6,7 +6,7 @@ import { AttrValue, FuncAttr, decodeAttr, encodeAttr } from '../messages/attr-va
 import { NodeDef, isControlInput, nodeOfInput } from '../messages/node-def.js';
 import { Field, MessageWriter, fieldsOf, intOf, textOf } from '../messages/protobuf.js';
 import { DType, dtypeNumber } from '../tensor/dtypes.js';
-import { tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
 
 /** What is known of the value in place of a handle. */
 export interface FrozenVariable {

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from '../base/errors.js';
 import { Graph } from '../graph/graph.js';
 import { Operation, Output, Variable } from '../graph/operation.js';
 import type { Session } from '../session/session.js';
-import { tensor } from '../tensor/tensor.js';
+import { tensor } from '../tensor/convert.js';
 
 export interface SaverOptions {
   /** Which variables; by default all of the graph. */

@@ -18,8 +18,10 @@ import type {
 } from '../generated/abi.js';
 import { InferenceContext } from './inference-context.js';
 import type { Runtime } from '../engine/runtime.js';
-import { Tensor, TensorLike, tensor } from '../tensor/tensor.js';
-import { downloadTensor, uploadTensor } from '../engine/transfer.js';
+import { tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike } from '../tensor/tensor.js';
+import { uploadTensor } from '../engine/resident-tensor.js';
+import { downloadTensor } from '../engine/transfer.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
 /**

@@ -75,7 +75,7 @@ const recordingOf = (options: Partial<master.RunOptions> | undefined): Recording
 /** The tensors of a request belong to it. */
 const valuesOf = (tensors: readonly (Tensor | undefined)[]): Values => {
   if (tensors.includes(undefined)) throw new InvalidArgumentError('a feed of the request has no tensor');
-  return { tensors: tensors as readonly Tensor[], owned: tensors.map(() => true) };
+  return { tensors: tensors as readonly Tensor[], isOwned: () => true };
 };
 
 /** What a master says where a session says something else. */

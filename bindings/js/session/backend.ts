@@ -32,13 +32,15 @@ export interface BackendOptions extends StepOptions {
   readonly trace?: TraceReceiver | undefined;
   /** With the other tasks that take part in the step. */
   readonly exchange?: Exchange | undefined;
+  /** The results stay in the engine, if that is this thread's. */
+  readonly keep?: boolean;
 }
 
 /** The values of the feeds of one run. */
 export interface Values {
   readonly tensors: readonly Tensor[];
-  /** Which of them nobody else refers to, so that their memory may be given away. */
-  readonly owned: readonly boolean[];
+  /** Whether nobody else refers to a tensor, so that its memory may be given away. */
+  readonly isOwned: (i: number) => boolean;
 }
 
 /**
@@ -73,6 +75,8 @@ export interface SessionBackend {
     options: BackendOptions,
   ): CallableBackend;
   partialRun(plan: Plan): PartialRunBackend;
+  /** The result of fetching what is fed, as it is now. */
+  resultOfFed(value: Tensor, keep: boolean): Tensor;
   listDevices(): Promise<Device[]>;
   /** The files in the memory of the engine that runs the steps. */
   readonly ramFiles: RamFiles;

@@ -6,12 +6,12 @@ import { CancelledError, InvalidArgumentError } from '../base/errors.js';
 import { checkSignal, timeoutOf } from '../engine/step-queue.js';
 import { Input, Operation } from '../graph/operation.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import type { CallableBackend, Values } from './backend.js';
+import type { BackendOptions, CallableBackend, Values } from './backend.js';
 import { Fetch, Fetched, Place, Request, valuesFor } from './request.js';
 import type { OpenSession } from './open-session.js';
-import { TRACED_STEP_OPTIONS, TracedStepOptions } from './trace.js';
+import { SESSION_STEP_OPTIONS, SessionStepOptions } from './step-options.js';
 
-export interface CallableOptions extends TracedStepOptions {
+export interface CallableOptions extends SessionStepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
   /** `[from, to]`: readers of `to` read `from` instead. */
@@ -21,7 +21,7 @@ export interface CallableOptions extends TracedStepOptions {
 const OPTIONS: Schema<CallableOptions> = {
   targets: 'an array',
   connections: 'an array',
-  ...TRACED_STEP_OPTIONS,
+  ...SESSION_STEP_OPTIONS,
 };
 
 export class Callable<F extends Fetch = Fetch> {
@@ -30,6 +30,8 @@ export class Callable<F extends Fetch = Fetch> {
   readonly #places: readonly Place[];
   readonly #answer: (values: readonly Tensor[]) => unknown;
   readonly #options: CallableOptions;
+  /** The options of all steps, unless each has a Trace of its own. */
+  readonly #stepOptions: BackendOptions | undefined;
   #released = false;
 
   /** Created by `session.makeCallable(fetches, feeds)`. */
@@ -60,28 +62,26 @@ export class Callable<F extends Fetch = Fetch> {
     this.#backend = session.located(() =>
       session.backend.makeCallable(plan, connections, session.stepOptions(options)),
     );
+    if (!options.trace) this.#stepOptions = session.stepOptions(options);
   }
 
   /** Runs one step. The values are in the order of the feeds. */
   run(...values: TensorLike[]): Promise<Fetched<F>> {
     return this.#session.soon(
       () => this.#values(values),
-      (checked) =>
-        this.#backend.run(
-          checked,
-          this.#session.stepOptions(this.#options),
-          this.#session.answer(this.#answer),
-        ),
+      (checked) => this.#backend.run(checked, this.#optionsOfStep(), this.#session.answer(this.#answer)),
     ) as Promise<Fetched<F>>;
   }
 
   /** The synchronous form of `run`. */
   runSync(...values: TensorLike[]): Fetched<F> {
     const checked = this.#values(values);
-    const results = this.#session.located(() =>
-      this.#backend.runSync(checked, this.#session.stepOptions(this.#options)),
-    );
+    const results = this.#session.located(() => this.#backend.runSync(checked, this.#optionsOfStep()));
     return this.#answer(results) as Fetched<F>;
+  }
+
+  #optionsOfStep(): BackendOptions {
+    return this.#stepOptions ?? this.#session.stepOptions(this.#options);
   }
 
   #values(given: readonly TensorLike[]): Values {

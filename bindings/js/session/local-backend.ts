@@ -3,13 +3,23 @@ import { LocalRamFiles } from '../engine/ram-files.js';
 import { checkText, checkTexts } from '../base/arguments.js';
 import { CancelledError } from '../base/errors.js';
 import type { Runtime } from '../engine/runtime.js';
+import { CallFrame } from '../engine/call-frame.js';
+import { ResidentTensor, residentTensor } from '../engine/resident-tensor.js';
 import { SessionStep, StepRequest } from '../engine/session-step.js';
 import { StepQueue, timeoutOf } from '../engine/step-queue.js';
 import { unsigned } from '../engine/wasm.js';
-import type { Null, Ptr, SessionOptionsPtr, SessionPtr, TextPtr, WasmCallablePtr } from '../generated/abi.js';
+import type {
+  Null,
+  Ptr,
+  SessionOptionsPtr,
+  SessionPtr,
+  TensorPtr,
+  TextPtr,
+  WasmCallablePtr,
+} from '../generated/abi.js';
 import type { Graph } from '../graph/graph.js';
 import type { Output } from '../graph/operation.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { Tensor, plainTensor } from '../tensor/tensor.js';
 import {
   Answer,
   BackendOptions,
@@ -63,6 +73,8 @@ export interface RemoteGraph {
   readonly device: string;
   readonly graphDef: Uint8Array;
 }
+/** For the Step of a call that has begun: the engine has its values. */
+const NO_VALUES: Values = { tensors: [], isOwned: () => false };
 
 export class LocalBackend implements SessionBackend {
   private readonly pointer: SessionPtr;
@@ -142,8 +154,26 @@ export class LocalBackend implements SessionBackend {
       timeoutMs,
       trace,
       exchange,
+      receive: this.receiverOf(options),
       start,
     });
+  }
+
+  /** Makes results of the engine's tensors; undefined: they are copied. */
+  receiverOf({ keep }: BackendOptions): ((pointer: TensorPtr) => Tensor) | undefined {
+    return keep ? (pointer) => new ResidentTensor(this.runtime, pointer) : undefined;
+  }
+
+  /** Runs a call of a callable to its end, after the running step has ended. */
+  callAtOnce(frame: CallFrame, { tensors }: Values, numResults: number, options: BackendOptions): Tensor[] {
+    const blocked = this.queue.callAtOnce(() => frame.run(tensors, timeoutOf(options)));
+    if (blocked === undefined) return frame.takeResults(this.receiverOf(options));
+    const step = this.step(NO_VALUES, numResults, options, () => blocked);
+    return this.runAtOnce(step) as Tensor[];
+  }
+
+  resultOfFed(value: Tensor, keep: boolean): Tensor {
+    return keep ? residentTensor(this.runtime, value) : plainTensor(value);
   }
 
   private stepOf({ feeds, fetches, targets }: Plan, values: Values, options: BackendOptions): SessionStep {
@@ -220,6 +250,7 @@ export class LocalBackend implements SessionBackend {
 export class LocalCallable implements CallableBackend {
   private readonly pointer: WasmCallablePtr;
   private readonly numResults: number;
+  private readonly frame: CallFrame;
 
   constructor(
     private readonly session: LocalBackend,
@@ -247,6 +278,7 @@ export class LocalCallable implements CallableBackend {
         ),
       ),
     );
+    this.frame = new CallFrame(wasm, this.pointer, this.numResults);
     session.runtime.opened(this, 'callables', this.pointer);
   }
 
@@ -255,7 +287,9 @@ export class LocalCallable implements CallableBackend {
   }
 
   runSync(values: Values, options: BackendOptions): readonly Tensor[] {
-    return this.session.runAtOnce(this.stepOf(values, options));
+    return options.trace
+      ? this.session.runAtOnce(this.stepOf(values, options))
+      : this.session.callAtOnce(this.frame, values, this.numResults, options);
   }
 
   private stepOf(values: Values, options: BackendOptions): SessionStep {

@@ -6,7 +6,8 @@ import type { Input } from '../graph/operation.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { Answer, BackendOptions, SessionBackend } from './backend.js';
 import type { Place, Request } from './request.js';
-import { Trace, TracedStepOptions, traceOf } from './trace.js';
+import type { SessionStepOptions } from './step-options.js';
+import { Trace, traceOf } from './trace.js';
 
 export class OpenSession {
   /** Of the last step that was traced. */
@@ -32,7 +33,7 @@ export class OpenSession {
   }
 
   /** The options of one step, for the backend. */
-  stepOptions({ trace: wanted, ...options }: TracedStepOptions): BackendOptions {
+  stepOptions({ trace: wanted, ...options }: SessionStepOptions): BackendOptions {
     const trace = traceOf(wanted);
     if (trace) this.lastTrace = trace;
     return { ...options, trace };

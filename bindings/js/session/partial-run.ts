@@ -8,7 +8,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import type { PartialRunBackend, Plan, Values } from './backend.js';
 import type { OpenSession } from './open-session.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
-import { TRACED_STEP_OPTIONS, TracedStepOptions } from './trace.js';
+import { SESSION_STEP_OPTIONS, SessionStepOptions } from './step-options.js';
 
 export interface PartialRunOptions {
   /** Operations (or their names) to run without fetching anything. */
@@ -49,7 +49,7 @@ export class PartialRun {
   run<const F extends Fetch>(
     fetches: F,
     feeds?: Feeds,
-    options: TracedStepOptions = {},
+    options: SessionStepOptions = {},
   ): Promise<Fetched<F>> {
     return this.#session.soon(
       () => this.#piece(fetches, feeds, options),
@@ -59,7 +59,7 @@ export class PartialRun {
   }
 
   /** The synchronous form of `run`. */
-  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: TracedStepOptions = {}): Fetched<F> {
+  runSync<const F extends Fetch>(fetches: F, feeds?: Feeds, options: SessionStepOptions = {}): Fetched<F> {
     const { plan, values, shape } = this.#piece(fetches, feeds, options);
     return shape(
       this.#session.located(() => this.#backend.runSync(plan, values, this.#session.stepOptions(options))),
@@ -69,10 +69,10 @@ export class PartialRun {
   #piece(
     fetches: Fetch,
     feeds: Feeds = {},
-    options: TracedStepOptions,
+    options: SessionStepOptions,
   ): { plan: Plan; values: Values; shape: (results: readonly Tensor[]) => unknown } {
     this.#session.backend.checkUsable();
-    checkOptions<TracedStepOptions>('run', options, TRACED_STEP_OPTIONS);
+    checkOptions<SessionStepOptions>('run', options, SESSION_STEP_OPTIONS);
     checkSignal(options);
     const request = new Request(this.#session.graph);
     const shape = request.add(fetches);

@@ -13,7 +13,7 @@ import type { Output } from '../graph/operation.js';
 import * as master from '../master/messages.js';
 import { CallOptions, Transport, invoke, tooLong } from '../master/transport.js';
 import type { Fields, ValuesOf } from '../messages/message-type.js';
-import { Tensor } from '../tensor/tensor.js';
+import { Tensor, plainTensor } from '../tensor/tensor.js';
 import {
   Answer,
   BackendOptions,
@@ -30,10 +30,10 @@ import { GraphGrowth } from './graph-growth.js';
 const nameOf = ({ name }: { readonly name: string }): string => name;
 
 /** Tensors that belong to the call: copies, unless nobody else refers to them. */
-const ownTensors = ({ tensors, owned }: Values): Tensor[] =>
+const ownTensors = ({ tensors, isOwned }: Values): Tensor[] =>
   tensors.map((tensor, i) => {
     tensor.check();
-    return owned[i] ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never);
+    return isOwned(i) ? tensor : new Tensor(tensor.dtype, [...tensor.shape], tensor.data.slice() as never);
   });
 
 const bytesOf = ({ data }: Tensor): number =>
@@ -241,6 +241,11 @@ export class RemoteBackend implements SessionBackend {
       }
       return inOrderOf(step.fetch, response.tensor);
     });
+  }
+
+  /** The engine is elsewhere, so that nothing can be kept in it for this thread. */
+  resultOfFed(value: Tensor): Tensor {
+    return plainTensor(value);
   }
 
   makeCallable(

@@ -4,7 +4,8 @@ import { InvalidArgumentError, TFError } from '../base/errors.js';
 import { Graph } from '../graph/graph.js';
 import { Input, Operation, Output, valueOf, Variable } from '../graph/operation.js';
 import { DType, TypedArray, itemsPerElement } from '../tensor/dtypes.js';
-import { Tensor, TensorLike, refuseDetached, tensor } from '../tensor/tensor.js';
+import { numberTensor, tensor } from '../tensor/convert.js';
+import { Tensor, TensorLike, refuseDetached } from '../tensor/tensor.js';
 import type { Values } from './backend.js';
 
 /**
@@ -140,11 +141,12 @@ export function feedTensor({ output, dtype, shape: known }: Place, value: Tensor
 export function valuesFor(places: readonly Place[], given: readonly TensorLike[]): Values {
   return {
     tensors: places.map((place, i) => feedTensor(place, given[i]!)),
-    owned: given.map((value) => !(value instanceof Tensor || ArrayBuffer.isView(value))),
+    isOwned: (i) => !(given[i] instanceof Tensor || ArrayBuffer.isView(given[i])),
   };
 }
 
 function fittingTensor(dtype: DType, known: Place['shape'], value: TensorLike): Tensor {
+  if (typeof value === 'number') return numberTensor(value, dtype);
   const flat = ArrayBuffer.isView(value) ? (value as unknown as TypedArray) : undefined;
   if (flat) refuseDetached(flat);
   if (flat && known && known.length !== 1 && dtype !== 'string') {

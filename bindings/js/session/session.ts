@@ -20,9 +20,10 @@ import { PartialRun, PartialRunOptions } from './partial-run.js';
 import { Feeds, Fetch, Fetched, Request, feedEntries, valuesFor } from './request.js';
 import { ServerOptions, ServerTarget, isServerTarget, openOnServer } from './server-target.js';
 import { openInWorker } from './worker-target.js';
-import { TRACED_STEP_OPTIONS, Trace, TracedStepOptions } from './trace.js';
+import { SESSION_STEP_OPTIONS, SessionStepOptions } from './step-options.js';
+import type { Trace } from './trace.js';
 
-export interface RunOptions extends TracedStepOptions {
+export interface RunOptions extends SessionStepOptions {
   /** Operations (or their names) to run without fetching anything. */
   targets?: readonly (Operation | string)[];
 }
@@ -52,7 +53,7 @@ export interface SessionOptions extends ServerOptions {
   logDevicePlacement?: boolean;
 }
 
-const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...TRACED_STEP_OPTIONS };
+const RUN_OPTIONS: Schema<RunOptions> = { targets: 'an array', ...SESSION_STEP_OPTIONS };
 const SESSION_OPTIONS: Schema<SessionOptions> = {
   target: 'a string',
   optimize: 'true or false',
@@ -205,17 +206,18 @@ export class Session {
       feedOutputs.findIndex((feed) => feed.operation === fetch.operation && feed.index === fetch.index),
     );
     const rest = request.fetches.filter((_, i) => fed[i]! < 0);
+    const fedResults = fed.map((position) =>
+      position < 0
+        ? undefined
+        : this.#open.backend.resultOfFed(values.tensors[position]!, options.keep === true),
+    );
     return {
       plan: { feeds: feedOutputs, fetches: rest, targets: request.targets },
-      values: { ...values, owned: values.owned.map((owned, i) => owned && !fed.includes(i)) },
+      values: { tensors: values.tensors, isOwned: (i) => values.isOwned(i) && !fed.includes(i) },
       isIdle: fed.length > 0 && rest.length === 0 && request.targets.length === 0,
       shape(results) {
         const remaining = results[Symbol.iterator]();
-        return shape(
-          fed.map((position) =>
-            position < 0 ? (remaining.next().value as Tensor) : values.tensors[position]!,
-          ),
-        );
+        return shape(fedResults.map((result) => result ?? (remaining.next().value as Tensor)));
       },
     };
   }

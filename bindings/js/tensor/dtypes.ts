@@ -156,10 +156,10 @@ const DTYPES: Record<DType, DTypeInfo> = {
   float4_e2m1fn: { number: 33, array: Uint8Array, items: 1, aliases: [] },
 };
 
-const BY_NUMBER = new Map<number, DType>();
+const BY_NUMBER: DType[] = [];
 const BY_NAME = new Map<string, DType>();
 for (const [name, info] of Object.entries(DTYPES) as [DType, DTypeInfo][]) {
-  BY_NUMBER.set(info.number, name);
+  BY_NUMBER[info.number] = name;
   for (const alias of [name, ...info.aliases]) {
     BY_NAME.set(alias, name);
     BY_NAME.set(`DT_${alias.toUpperCase()}`, name);
@@ -193,7 +193,7 @@ export const dtypeNumber = (name: string): number =>
 
 /** The dtype with TensorFlow's number; for a reference type, the referenced type. */
 export function dtypeFromNumber(number: number): DType {
-  const dtype = BY_NUMBER.get(number > REF ? number - REF : number);
+  const dtype = BY_NUMBER[number > REF ? number - REF : number];
   if (!dtype) throw new InvalidArgumentError(`unknown dtype number ${number}`);
   return dtype;
 }
@@ -204,6 +204,9 @@ export const dtypeAttrFromNumber = (number: number): string =>
 
 export const isBigIntDType = (dtype: DType): boolean => dtype === 'int64' || dtype === 'uint64';
 export const isComplexDType = (dtype: DType): boolean => dtype === 'complex64' || dtype === 'complex128';
+
+/** Whether the elements are numbers, in a typed array. */
+export const isNumericDType = (dtype: DType): boolean => DTYPES[dtype]?.array !== undefined;
 
 /** The number of array items per element. */
 export const itemsPerElement = (dtype: DType): number => DTYPES[dtype].items;

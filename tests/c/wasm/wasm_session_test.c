@@ -2,6 +2,7 @@
 #include "wasm/wasm_session.h"
 
 #include "c_api/endless_loop.h"
+#include "wasm/wasm_callable.h"
 #include "wasm/wasm_exports.h"
 
 typedef struct Steps {

@@ -1,7 +1,7 @@
 /** Layers of vocabularies and hashes: strings and whole numbers become indices. */
 import type { Output } from '../../graph/operation.js';
 import type { DType } from '../../tensor/dtypes.js';
-import { tensor } from '../../tensor/tensor.js';
+import { tensor } from '../../tensor/convert.js';
 import { Layer, LayerFunction, unmasked } from '../layer.js';
 
 import { encoded } from './shaping.js';
