@@ -18,7 +18,11 @@ function largeSum(name, ourRun, peerRun) {
       const { run, free } = ourRun(tf, session, sum, feeds);
       return {
         run,
-        result: () => session.runSync(sum, [[feeds[0], a], [feeds[1], b]]).data,
+        result: () =>
+          session.runSync(sum, [
+            [feeds[0], a],
+            [feeds[1], b],
+          ]).data,
         async close() {
           free?.();
           await session.close();

@@ -59,8 +59,7 @@ TF_WasmStep *TF_WasmStartCall(TF_WasmCallable *callable, const TF_WasmStepOption
   const SessionRunOptions run = wasm_run_options(options);
   SessionStep *step;
   start_status(status);
-  bool begun =
-      begin_callable_step(callable->callable, &run, input_values, ninputs, &step, &status->status);
+  bool begun = begin_callable_step(callable->callable, &run, input_values, ninputs, &step, &status->status);
   return wasm_first_slice(begun, step, options, output_values, noutputs, status);
 }
 

@@ -1,5 +1,5 @@
-/* Callables: steps that are looked up, checked and compiled once. A small step takes less time than a few calls
- * from JavaScript into the engine, so that there is a form of it (TF_WasmRunCall) which takes one:
+/* Callables: steps that are looked up, checked and compiled once. A small step takes less time than a few
+ * calls from JavaScript into the engine, so that there is a form of it (TF_WasmRunCall) which takes one:
  *
  *   TF_WasmCallFrame *frame = TF_WasmFrameOfCallable(callable);
  *   frame->input_values[0] = x;              // the frame owns it now
@@ -45,11 +45,15 @@ typedef struct TF_WasmCallFrame {
 
 TF_CAPI_EXPORT extern TF_WasmCallFrame *TF_WasmFrameOfCallable(TF_WasmCallable *callable);
 
-typedef enum TF_WasmCallState { TF_WASM_CALL_FAILED, TF_WASM_CALL_PAUSED, TF_WASM_CALL_ENDED } TF_WasmCallState;
+typedef enum TF_WasmCallState {
+  TF_WASM_CALL_FAILED,
+  TF_WASM_CALL_PAUSED,
+  TF_WASM_CALL_ENDED
+} TF_WasmCallState;
 
-/* Runs a call with the values in the frame, to its end or until it is blocked. Then it deletes the input values
- * (which become NULL) to which something else refers, and large ones: the memory of the others may be written
- * for the next call. */
+/* Runs a call with the values in the frame, to its end or until it is blocked. Then it deletes the input
+ * values (which become NULL) to which something else refers, and large ones: the memory of the others may be
+ * written for the next call. */
 TF_CAPI_EXPORT extern TF_WasmCallState TF_WasmRunCall(TF_WasmCallable *callable, int timeout_ms,
                                                       TF_Status *status);
 TF_CAPI_EXPORT extern void TF_WasmReleaseCallable(TF_WasmCallable *callable);

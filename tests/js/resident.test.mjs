@@ -108,19 +108,26 @@ function residentTensors(load) {
       assert.deepEqual(unread(), [0, 0, 0, 0]);
       /* The variable shares the memory until it changes. */
       session.runSync(v.assign(x), new Map([[x, value]]));
-      const add = (values) => g.op('AssignAddVariableOp', [v.handle, g.constant(values)], { attrs: { dtype: 'float32' } });
+      const add = (values) =>
+        g.op('AssignAddVariableOp', [v.handle, g.constant(values)], { attrs: { dtype: 'float32' } });
       session.runSync(add([1, 2, 3, 4]));
       assert.deepEqual(unread(), [0, 0, 0, 0]);
       const read = session.runSync(v, {}, { keep: true });
       session.runSync(add([1, 1, 1, 1]));
-      assert.deepEqual([read.array(), session.runSync(v).array()], [
-        [1, 2, 3, 4],
-        [2, 3, 4, 5],
-      ]);
-      assert.deepEqual([kept.array(), value.array()], [
-        [1, 1, 1, 1],
-        [0, 0, 0, 0],
-      ]);
+      assert.deepEqual(
+        [read.array(), session.runSync(v).array()],
+        [
+          [1, 2, 3, 4],
+          [2, 3, 4, 5],
+        ],
+      );
+      assert.deepEqual(
+        [kept.array(), value.array()],
+        [
+          [1, 1, 1, 1],
+          [0, 0, 0, 0],
+        ],
+      );
       for (const one of [value, kept, read]) one.dispose();
     }));
 
@@ -308,11 +315,14 @@ function residentTensors(load) {
         const copy = tf.tensor(value);
         write(3, 4);
         assert.deepEqual(session.runSync(v).array(), [1, 2]);
-        assert.deepEqual([kept.array(), fed.array(), copy.array()], [
-          [1, 2],
-          [1, 2],
-          [1, 2],
-        ]);
+        assert.deepEqual(
+          [kept.array(), fed.array(), copy.array()],
+          [
+            [1, 2],
+            [1, 2],
+            [1, 2],
+          ],
+        );
         assert.deepEqual((await later).array(), [-1, -2]);
         assert.deepEqual(value.array(), [3, 4]);
         for (const one of [value, kept]) one.dispose();
@@ -335,7 +345,11 @@ function residentTensors(load) {
           () => tf.allocate(dtype, shape),
           (error) => error instanceof InvalidArgumentError && words.test(error.message),
         );
-      refused('string', [2], /elements of dtype string are none: write tf.tensor\(strings, \{ resident: true \}\)/);
+      refused(
+        'string',
+        [2],
+        /elements of dtype string are none: write tf.tensor\(strings, \{ resident: true \}\)/,
+      );
       refused('resource', [], /elements of dtype resource are none/);
       refused('float', [-1], /is no shape/);
       refused('float', undefined, /is no shape/);
