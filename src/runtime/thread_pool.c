@@ -1,6 +1,7 @@
 #include "runtime/thread_pool.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/sync.h"
 
 #if !SYNC_HAS_THREADS
@@ -40,6 +41,9 @@ void thread_pool_shut_down(void) {}
 #include <unistd.h>
 
 enum { MAX_THREADS = 64, CHUNKS_PER_THREAD = 4 };
+/* Nanoseconds for which a thread waits without sleeping: the loops of a step follow each other within a few
+ * microseconds, and waking a thread takes tens. */
+enum { SPIN = 50000 };
 
 /* One call of parallel_for. It lives on the caller's stack. */
 typedef struct Job {
@@ -48,7 +52,7 @@ typedef struct Job {
   void *arg;
   int64_t count, chunk;
   atomic_int_fast64_t taken; /* indices that have been given to a thread; may exceed `count` */
-  int active;                /* workers inside the job */
+  atomic_int active;         /* workers inside the job; changes under the mutex */
 } Job;
 
 struct ThreadPool {
@@ -58,8 +62,10 @@ struct ThreadPool {
   Thread workers[MAX_THREADS];
   int num_workers;
   bool stopping;
-  Job *jobs;           /* those that workers may join: of several callers, and of bodies */
-  atomic_int in_a_job; /* the number of workers that are inside a job */
+  int sleeping, waiting;          /* the workers that wait for `wake`, and the callers that wait for `done` */
+  Job *jobs;                      /* those that workers may join: of several callers, and of bodies */
+  atomic_uint_fast32_t num_begun; /* the number of jobs so far; changes under the mutex */
+  atomic_int in_a_job;            /* the number of workers that are inside a job */
 };
 
 /* Takes chunks until all are taken. */
@@ -83,22 +89,56 @@ static Job *find_job(const ThreadPool *pool) {
   return job;
 }
 
+static bool has_begun(const void *pool, uint_fast32_t jobs) {
+  return atomic_load_explicit(&((const ThreadPool *)pool)->num_begun, memory_order_acquire) != jobs;
+}
+
+static bool has_ended(const void *job, uint_fast32_t unused) {
+  (void)unused;
+  return atomic_load_explicit(&((const Job *)job)->active, memory_order_acquire) == 0;
+}
+
+/* Waits for a condition without sleeping, for a short time. */
+static void spin(bool (*is_met)(const void *about, uint_fast32_t number), const void *about,
+                 uint_fast32_t number) {
+  enum { LOOKS = 64 }; /* between two readings of the clock */
+  int64_t end = clock_nanoseconds() + SPIN;
+  do {
+    for (int i = 0; i < LOOKS; i++) {
+      if (is_met(about, number)) return;
+    }
+  } while (clock_nanoseconds() < end);
+}
+
+/* Waits until another job begins. The mutex is held, except meanwhile. */
+static void await_job(ThreadPool *pool) {
+  uint_fast32_t jobs = atomic_load(&pool->num_begun);
+  mutex_unlock(&pool->mutex);
+  spin(has_begun, pool, jobs);
+  mutex_lock(&pool->mutex);
+  if (pool->stopping || has_begun(pool, jobs)) return;
+  pool->sleeping++;
+  cond_wait(&pool->wake, &pool->mutex);
+  pool->sleeping--;
+}
+
 static void *run_worker(void *argument) {
   ThreadPool *pool = argument;
   mutex_lock(&pool->mutex);
   while (!pool->stopping) {
     Job *job = find_job(pool);
     if (!job) {
-      cond_wait(&pool->wake, &pool->mutex);
+      await_job(pool);
       continue;
     }
-    job->active++;
+    atomic_fetch_add(&job->active, 1);
     atomic_fetch_add(&pool->in_a_job, 1);
     mutex_unlock(&pool->mutex);
     work(job);
     mutex_lock(&pool->mutex);
     atomic_fetch_sub(&pool->in_a_job, 1);
-    if (--job->active == 0) cond_broadcast(&pool->done);
+    /* The job is on the stack of its caller, who may return from here on. */
+    if (atomic_fetch_sub(&job->active, 1) == 1 && pool->waiting > 0) cond_broadcast(&pool->done);
   }
   mutex_unlock(&pool->mutex);
   return NULL;
@@ -108,7 +148,8 @@ static void begin_job(ThreadPool *pool, Job *job) {
   mutex_lock(&pool->mutex);
   job->next = pool->jobs;
   pool->jobs = job;
-  cond_broadcast(&pool->wake);
+  atomic_fetch_add(&pool->num_begun, 1);
+  if (pool->sleeping > 0) cond_broadcast(&pool->wake);
   mutex_unlock(&pool->mutex);
 }
 
@@ -117,7 +158,13 @@ static void end_job(ThreadPool *pool, Job *job) {
   Job **at = &pool->jobs;
   while (*at != job) at = &(*at)->next;
   *at = job->next;
-  while (job->active > 0) cond_wait(&pool->done, &pool->mutex);
+  mutex_unlock(&pool->mutex);
+  spin(has_ended, job, 0);
+  if (has_ended(job, 0)) return; /* nobody joins a job that is not in the list */
+  mutex_lock(&pool->mutex);
+  pool->waiting++;
+  while (!has_ended(job, 0)) cond_wait(&pool->done, &pool->mutex);
+  pool->waiting--;
   mutex_unlock(&pool->mutex);
 }
 
@@ -131,6 +178,7 @@ static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelB
   int64_t chunk = count / pieces + (count % pieces != 0);
   Job job = {.body = body, .arg = arg, .count = count, .chunk = chunk > grain ? chunk : grain};
   atomic_init(&job.taken, 0);
+  atomic_init(&job.active, 0);
   begin_job(pool, &job);
   work(&job);
   end_job(pool, &job);

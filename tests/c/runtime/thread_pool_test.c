@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "harness.h"
 
 enum { COUNT = 100003 };
@@ -53,6 +54,39 @@ TEST(a_body_may_call_parallel_for) {
   CHECK_INT_EQ(atomic_load(&nested.sum), 200 * 4950);
   thread_pool_free(pool);
 }
+
+/* Between two loops the workers wait without sleeping for a while, and then sleep. */
+TEST(loops_are_shared_whether_the_workers_sleep_or_not) {
+  ThreadPool *pool = thread_pool_new(4);
+  REQUIRE(pool);
+  for (int round = 0; round < 200; round++) {
+    memset(touched, 0, sizeof touched);
+    parallel_for(thread_pool_parallel(pool), COUNT, 1000, touch, NULL);
+    int wrong = 0;
+    for (int i = 0; i < COUNT; i++) wrong += touched[i] != 1;
+    CHECK_INT_EQ(wrong, 0);
+#if SYNC_HAS_THREADS
+    if (round % 4 == 0) thread_nap();
+#endif
+  }
+  thread_pool_free(pool);
+}
+
+#if SYNC_HAS_THREADS && !defined(__wasm__)
+TEST(threads_without_work_use_no_time) {
+  enum { NAPS = 500 }; /* 100 ms at least */
+  ThreadPool *pool = thread_pool_new(4);
+  REQUIRE(pool);
+  parallel_for(thread_pool_parallel(pool), COUNT, 1000, touch, NULL);
+  struct timespec begin, end;
+  CHECK_INT_EQ(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &begin), 0);
+  for (int i = 0; i < NAPS; i++) thread_nap();
+  CHECK_INT_EQ(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &end), 0);
+  double used = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
+  CHECK(used < 0.05); /* three threads that spin would use 0.3 s, if they had processors of their own */
+  thread_pool_free(pool);
+}
+#endif
 
 TEST(without_a_pool_the_caller_works) {
   memset(touched, 0, sizeof touched);
