@@ -33,22 +33,32 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
   piece->body(piece->arg, piece->first + begin, piece->first + end);
 }
 
+/* Splits the range if it is worth waking a thread. Loops over single elements compute vectors of them, which
+ * takes less than a unit of work for each. The pieces are smaller than what is worth a thread, so that the
+ * threads end at about the same time. */
+static void split(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+  enum { CHEAPER = 2, PIECES = 4, ELEMENTS = PARALLEL_WORK / 4 };
+  int64_t enough = grain >= ELEMENTS ? grain * CHEAPER : grain,
+          piece = enough / PIECES + (enough % PIECES != 0);
+  parallel_for(parallel, count, count <= enough ? enough : piece, body, arg);
+}
+
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
   enum { GRAINS = 40 }; /* of about 50 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
-    parallel_for(parallel, count, grain, body, arg);
+    split(parallel, count, grain, body, arg);
     return;
   }
   int64_t most = INT64_MAX / GRAINS / parallel_threads(parallel);
   int64_t size = grain > most ? count : grain * GRAINS * parallel_threads(parallel);
   Piece piece = {body, arg, 0};
   if (size >= count) {
-    if (!thread_stop->stopped) parallel_for(parallel, count, grain, body, arg);
+    if (!thread_stop->stopped) split(parallel, count, grain, body, arg);
     return;
   }
   for (; piece.first < count && !work_is_stopped(); piece.first += size) {
     int64_t left = count - piece.first;
-    parallel_for(parallel, left < size ? left : size, grain, run_piece, &piece);
+    split(parallel, left < size ? left : size, grain, run_piece, &piece);
   }
 }
