@@ -41,7 +41,10 @@ describe('training with parameter servers', function () {
         const near = (way, expected) => {
           assert.equal(weights[way].length, 2 * 8 + 8 + 8 * 2);
           for (const [i, value] of weights[way].entries())
-            assert.ok(Math.abs(value - weights[expected][i]) < 1e-5, `${way}: ${value}, ${weights[expected][i]}`);
+            assert.ok(
+              Math.abs(value - weights[expected][i]) < 1e-5,
+              `${way}: ${value}, ${weights[expected][i]}`,
+            );
         };
         for (const i of [0, 1, 2]) near(`together, master ${i}`, 'together, one process');
         near('in turns, cluster', 'in turns, one process');

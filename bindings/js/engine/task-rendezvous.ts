@@ -5,7 +5,7 @@
 import { TFError, codeNumber } from '../base/errors.js';
 import type { Ptr, TensorPtr, WasmRendezvousPtr } from '../generated/abi.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { downloadTensor, uploadTensor } from './transfer.js';
+import { copyIn, downloadTensor } from './transfer.js';
 import { type Wasm, unsigned } from './wasm.js';
 
 /** A value that was sent; undefined for one that is dead: the sender ran in a branch that was not taken. */
@@ -32,7 +32,7 @@ export class TaskRendezvous {
   leave(key: string, { tensor }: Sent): void {
     const { wasm } = this;
     wasm.scope((scope) => {
-      const value = tensor ? uploadTensor(wasm, scope, tensor) : 0;
+      const value = tensor ? copyIn(wasm, scope, tensor) : 0;
       try {
         wasm.checked((status) => wasm.call.TF_WasmLeaveValue(this.pointer, scope.string(key), value, status));
       } finally {

@@ -59,7 +59,7 @@ interface Prepared {
 const keyOf = ({ feeds, fetches, targets }: Plan): string =>
   [feeds, fetches, targets].map((list) => list.map(({ name }) => name).join()).join(';');
 
-const NO_VALUES: Values = { tensors: [], owned: [] };
+const NO_VALUES: Values = { tensors: [], isOwned: () => false };
 
 const same = (values: () => readonly Tensor[]): readonly Tensor[] => values();
 

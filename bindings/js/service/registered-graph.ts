@@ -59,7 +59,7 @@ export class RegisteredGraph {
   /** Runs all nodes once. */
   async run(exchange: Exchange, signal: AbortSignal, trace: TraceReceiver | undefined): Promise<void> {
     await this.#callable?.run(
-      { tensors: [], owned: [] },
+      { tensors: [], isOwned: () => false },
       { signal, trace, exchange },
       (values) => void values(),
     );
