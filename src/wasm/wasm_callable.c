@@ -16,6 +16,8 @@ struct TF_WasmCallable {
   Tensor *fetch_values; /* empty between calls */
 };
 
+SessionCallable *wasm_session_callable(TF_WasmCallable *callable) { return callable->callable; }
+
 static bool add_frame(TF_WasmCallable *made, int ninputs, int noutputs) {
   made->ninputs = ninputs;
   made->noutputs = noutputs;

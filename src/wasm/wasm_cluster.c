@@ -2,6 +2,7 @@
 
 #include "c_api/c_api_internal.h"
 #include "runtime/task_rendezvous.h"
+#include "wasm/wasm_step_internal.h"
 
 /* --- values --- */
 
@@ -102,7 +103,7 @@ TF_WasmRemoteGraphs *TF_WasmNewRemoteGraphs(TF_WasmCallable *callable, TF_Status
   bool ok = made || status_oom(&status->status, "a GraphDef");
   if (ok) {
     made->arena = arena;
-    ok = session_remote_graphs((SessionCallable *)callable, arena, &made->graphs, &made->devices,
+    ok = session_remote_graphs(wasm_session_callable(callable), arena, &made->graphs, &made->devices,
                                &made->count, &status->status);
   }
   if (ok) return made;

@@ -2,6 +2,7 @@
 #ifndef TFCORE_WASM_WASM_CLUSTER_H_
 #define TFCORE_WASM_WASM_CLUSTER_H_
 
+#include "wasm/wasm_callable.h"
 #include "wasm/wasm_session.h"
 
 /* The values of one step in one task, by their keys: see runtime/task_rendezvous.h. */

@@ -4,5 +4,6 @@ export { init } from '../../bindings/js/init.js';
 export { runtimeOf } from '../../bindings/js/tf.js';
 export * as master from '../../bindings/js/master/messages.js';
 export { pack, unpack } from '../../bindings/js/master/transport.js';
+export * as worker from '../../bindings/js/service/worker-messages.js';
 export { MasterService } from '../../bindings/js/service/master-service.js';
 export { RemoteBackend } from '../../bindings/js/session/remote-backend.js';
