@@ -26,7 +26,8 @@ function clientOf(target) {
     });
   return {
     send,
-    call: (method, values = {}, begun = undefined) => send(method, worker[method].request.encode(values), begun),
+    call: (method, values = {}, begun = undefined) =>
+      send(method, worker[method].request.encode(values), begun),
     close: () => client.close(),
   };
 }
@@ -35,7 +36,8 @@ function clientOf(target) {
 const ending = (call) =>
   call.then(
     () => 'OK',
-    ({ code, details }) => `${grpc.status[code]}: ${details.replaceAll(/\b[0-9a-f]{16}\b|\b\d{17,}\b/g, 'N')}`,
+    ({ code, details }) =>
+      `${grpc.status[code]}: ${details.replaceAll(/\b[0-9a-f]{16}\b|\b\d{17,}\b/g, 'N')}`,
   );
 
 const key = (incarnation, name = 'x') =>
@@ -83,7 +85,10 @@ describe('the WorkerService', function () {
     await client.call('RunGraph', { graphHandle, stepId: 1n });
     assert.equal((await early).tensor.item(), 7);
     await client.call('RunGraph', { graphHandle, stepId: 2n });
-    const { tensor, isDead } = await client.call('RecvTensor', { stepId: 2n, rendezvousKey: key(incarnation) });
+    const { tensor, isDead } = await client.call('RecvTensor', {
+      stepId: 2n,
+      rendezvousKey: key(incarnation),
+    });
     assert.deepEqual([tensor.item(), isDead], [7, false]);
     const again = client.call('RecvTensor', { stepId: 2n, rendezvousKey: key(incarnation) });
     await pause(50);
@@ -95,7 +100,11 @@ describe('the WorkerService', function () {
     const waits = graphDef((g) => {
       const x = g.op('_Recv', [], {
         name: 'recv',
-        attrs: { ...attrs('y', '/job:far/replica:0/task:0/device:CPU:0'), tensor_type: 'float32', recv_device: DEVICE },
+        attrs: {
+          ...attrs('y', '/job:far/replica:0/task:0/device:CPU:0'),
+          tensor_type: 'float32',
+          recv_device: DEVICE,
+        },
       });
       g.op('_Send', [g.neg(x.output(0))], { name: 'send', attrs: attrs('x') });
     });
@@ -122,9 +131,15 @@ describe('the WorkerService', function () {
     const whole = worker.RunGraph.request.encode({ graphHandle, stepId: 5n });
     for (const bytes of [whole.subarray(0, 7), Uint8Array.of(0x1a, 0xff, 0xff, 0xff, 0xff, 0x07, 1)])
       assert.match(await ending(client.send('RunGraph', bytes)), /^(INVALID_ARGUMENT|INTERNAL|ABORTED)/);
-    assert.match(await ending(client.call('RegisterGraph', { graphDef: Uint8Array.of(10, 200, 1) })), /^INVALID_ARGUMENT/);
+    assert.match(
+      await ending(client.call('RegisterGraph', { graphDef: Uint8Array.of(10, 200, 1) })),
+      /^INVALID_ARGUMENT/,
+    );
     await client.call('RunGraph', { graphHandle, stepId: 6n });
-    assert.equal((await client.call('RecvTensor', { stepId: 6n, rendezvousKey: key(incarnation) })).tensor.item(), 7);
+    assert.equal(
+      (await client.call('RecvTensor', { stepId: 6n, rendezvousKey: key(incarnation) })).tensor.item(),
+      7,
+    );
   });
 
   it("has the words of TensorFlow's worker for what a master may do wrong", async function () {
@@ -149,7 +164,8 @@ describe('the WorkerService', function () {
         ['RecvTensor', { stepId: 3n, rendezvousKey: key(number + 1n) }],
       ];
       const said = [];
-      for (const [method, values] of calls) said.push(`${method}: ${await ending(other.call(method, values))}`);
+      for (const [method, values] of calls)
+        said.push(`${method}: ${await ending(other.call(method, values))}`);
       return said;
     };
     const other = clientOf(theirs.target);

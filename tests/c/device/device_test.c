@@ -40,6 +40,40 @@ TEST(there_is_at_least_one_device_and_not_more_than_the_most) {
   }
 }
 
+TEST(devices_of_other_tasks_are_behind_the_own_ones) {
+  static const char *const kNames[] = {"/job:ps/replica:0/task:0/device:CPU:0",
+                                       "/job:ps/replica:0/task:1/device:CPU:0"};
+  static const char *const kTwice[] = {"/job:ps/replica:0/task:0/device:CPU:0",
+                                       "/job:ps/replica:0/task:0/device:CPU:0"};
+  static const char *const kMalformed[] = {"/job:ps/device:CPU:0", "ps"};
+  static const uint64_t kIncarnations[] = {7, UINT64_MAX};
+  Status status;
+  status_init(&status);
+  DeviceSet *own, *all;
+  REQUIRE_OK(device_set_new("/job:worker/replica:0/task:0", 2, &own, &status), status);
+  if (CHECK_OK(device_set_join(own, kNames, kIncarnations, 2, &all, &status), status)) {
+    CHECK_INT_EQ(all->count, 4);
+    for (int i = 0; i < 2; i++) {
+      CHECK_STR_EQ(all->devices[i].name, own->devices[i].name);
+      CHECK(all->devices[i].incarnation == own->devices[i].incarnation);
+      CHECK_STR_EQ(all->devices[2 + i].name, kNames[i]);
+      CHECK(all->devices[2 + i].incarnation == kIncarnations[i]);
+    }
+    device_set_unref(all);
+  }
+  CHECK_ERROR(device_set_join(own, kTwice, kIncarnations, 2, &all, &status), status, CODE_INVALID_ARGUMENT,
+              "Two devices of the cluster are called /job:ps/replica:0/task:0/device:CPU:0");
+  for (int i = 0; i < 2; i++) {
+    status_init(&status);
+    CHECK_ERROR(device_set_join(own, kMalformed + i, kIncarnations, 1, &all, &status), status,
+                CODE_INVALID_ARGUMENT, "Malformed device name");
+  }
+  status_init(&status);
+  CHECK_ERROR(device_set_join(own, kNames, kIncarnations, -1, &all, &status), status, CODE_INVALID_ARGUMENT,
+              "at most 4096 devices");
+  device_set_unref(own);
+}
+
 /* As TensorFlow lists them in messages about placement. */
 TEST(devices_are_listed_in_the_order_of_their_texts) {
   Status status;
