@@ -9,6 +9,7 @@
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
+#include "shortage.h"
 
 typedef struct Setting {
   int batch, rows, columns, channels, filter_rows, filter_columns, outputs, groups;
@@ -219,6 +220,25 @@ TEST(convolutions_of_tiles) {
                                       {3, 11, 10, 20, 3, 3, 16, 1, {1, 1}, {1, 1}, "EXPLICIT"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++)
     check_setting(&kSettings[i], DT_FLOAT);
+}
+
+TEST(convolutions_of_tiles_say_that_memory_ran_out) {
+  for (int constant = 0; constant < 2; constant++) {
+    Shortage shortage = {.what = "a convolution of tiles"};
+    do {
+      OpRun run;
+      Status status;
+      status_init(&status);
+      CHECK_OK(op_run_begin(&run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=VALID]", &status), status);
+      CHECK_OK(op_run_inputs(&run, "float[1,14,14,16] 1; float[3,3,16,16] 1", &status), status);
+      run.constant = constant;
+      shortage_begin(&shortage);
+      bool ok = op_run_compute(&run, &status);
+      shortage_end(&shortage, ok, status.code);
+      if (ok) CHECK_NEAR(tensor_get(&run.outputs[0], 5), 144, 1e-3);
+      op_run_end(&run);
+    } while (shortage_next(&shortage));
+  }
 }
 
 /* An infinite or undefined pixel reaches the 3 x 3 windows that see it, and no others. */
