@@ -12,7 +12,7 @@ import { PYTHON, needTensorFlow, startCluster } from './tensorflow-servers.mjs';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const PROGRAMS = path.join(ROOT, 'tests/oracle/programs');
-const HELPERS = ['report', 'run'];
+const HELPERS = ['report', 'run', 'restore'];
 /** A program that waits for ever is ended. */
 const MOST_MS = 100_000;
 
@@ -21,10 +21,9 @@ const programs = readdirSync(PROGRAMS)
   .map((file) => path.basename(file, '.py'))
   .filter((name) => !HELPERS.includes(name));
 
-/** What the programs print, by name, without what differs from run to run: handles of sessions, and the folder. */
-async function outputs(target, device) {
-  const folder = mkdtempSync(path.join(tmpdir(), 'tfcore-programs-'));
-  const child = spawn(PYTHON, [path.join(PROGRAMS, 'run.py'), target, folder, ...programs], {
+/** What programs print, by name, without what differs from run to run: handles of sessions, and the folder. */
+async function outputs(target, folder, names, device) {
+  const child = spawn(PYTHON, [path.join(PROGRAMS, 'run.py'), target, folder, ...names], {
     timeout: MOST_MS,
     killSignal: 'SIGKILL',
     env: device ? { ...process.env, DEVICE: device } : process.env,
@@ -33,7 +32,6 @@ async function outputs(target, device) {
   child.stdout.on('data', (text) => (printed += text));
   child.stderr.on('data', (text) => (words = `${words}${text}`.slice(-8000)));
   await once(child, 'close');
-  rmSync(folder, { recursive: true });
   const text = printed.replaceAll(folder, 'FOLDER').replaceAll(/Session [0-9a-f]{16}/g, 'Session HANDLE');
   const parts = text.split(/^=== /m).slice(1);
   return { words, lines: new Map(parts.map((part) => [part.split('\n')[0], part.trimEnd().split('\n')])) };
@@ -42,17 +40,21 @@ async function outputs(target, device) {
 describe('programs of TensorFlow in Python', function () {
   this.timeout(120_000);
   const servers = [];
+  const folders = [0, 1].map(() => mkdtempSync(path.join(tmpdir(), 'tfcore-programs-')));
   let theirs, ours;
   before(async function () {
     needTensorFlow(this);
     const [tensorflow, tfcore] = await Promise.all([
       startCluster({ worker: 1 }),
-      startServing('--job', 'worker'),
+      startServing('--job', 'worker', '--threads', '1'),
     ]);
     servers.push(tensorflow, tfcore);
-    [theirs, ours] = await Promise.all(servers.map(({ target }) => outputs(target)));
+    [theirs, ours] = await Promise.all(servers.map(({ target }, i) => outputs(target, folders[i], programs)));
   });
-  after(() => Promise.all(servers.map((server) => server.kill())));
+  after(async () => {
+    await Promise.all(servers.map((server) => server.kill()));
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
 
   for (const name of programs)
     it(`${name} prints the same on both servers`, () => {
@@ -60,6 +62,15 @@ describe('programs of TensorFlow in Python', function () {
       assert.ok(expected && !expected.includes('did not end'), theirs.words);
       assert.deepEqual(ours.lines.get(name), expected);
     });
+
+  it('restore on each server what the other one has saved', async () => {
+    const saved = theirs.lines.get('saving').find((line) => line.startsWith('restored: '));
+    assert.match(saved, /^restored: \(float32\[2, 2\] 5 6 7 8, /);
+    for (const [i, { target }] of servers.entries()) {
+      const { lines, words } = await outputs(target, folders[1 - i], ['restore']);
+      assert.deepEqual(lines.get('restore'), ['restore', saved], words);
+    }
+  });
 });
 
 // The same with a second task, on which the programs place their nodes, and on which the master computes nothing.
@@ -81,7 +92,12 @@ describe('programs of TensorFlow in Python, on clusters of two tasks', function 
   async function outputsOn(kinds) {
     const cluster = await startMixedCluster({ worker: 1, ps: 1 }, (job) => kinds[job]);
     clusters.push(cluster);
-    return outputs(cluster.target, '/job:ps/task:0');
+    const folder = mkdtempSync(path.join(tmpdir(), 'tfcore-programs-'));
+    try {
+      return await outputs(cluster.target, folder, programs, '/job:ps/task:0');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   }
 
   for (const [name, kinds] of Object.entries(KINDS))

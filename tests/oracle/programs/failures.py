@@ -16,7 +16,8 @@ def classes(session, folder):
     fails('reshape', session.run, tf.reshape(tf.range(6), [index, -1]), {index: 4})
     fails('not a number', session.run, tf.debugging.check_numerics(tf.cast(index, tf.float32) / 0.0, 'bad'), {index: 0})
     fails('text', session.run, tf.strings.to_number([tf.strings.as_string(index) + 'x']), {index: 1})
-    fails('not fed', session.run, tf.placeholder(tf.int32, [None]) + 1)
+    for shape in [None], [], None, [2, None]:
+        fails(f'not fed: {shape}', session.run, tf.placeholder(tf.int32, shape) + 1)
     fails('no file', session.run, tf.io.read_file(folder + '/none'))
     fails('no checkpoint', session.run, tf.raw_ops.RestoreV2(
         prefix=folder + '/none', tensor_names=['a'], shape_and_slices=[''], dtypes=[tf.float32]))

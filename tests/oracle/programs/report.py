@@ -5,8 +5,6 @@ import tensorflow.compat.v1 as tf
 
 # Of functions one server names the calls in the graph, the other one the nodes of the bodies.
 NODES = '\n\t [['
-# The words for variables without a value are those of the release that a server is of.
-UNINITIALISED = ':\n'
 
 
 def text(value):

@@ -41,7 +41,7 @@ def main():
     target, folder, *names = sys.argv[1:]
     tf.disable_eager_execution()
     tf.logging.set_verbosity(tf.logging.ERROR)
-    for name in names or sorted(path.stem for path in HERE.glob('*.py') if path.stem not in ('run', 'report')):
+    for name in names or sorted(path.stem for path in HERE.glob('*.py') if path.stem not in ('run', 'report', 'restore')):
         run(name, target, folder)
     sys.stdout.flush()
     os._exit(0)  # threads that wait for a server do not end

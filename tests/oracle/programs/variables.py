@@ -1,6 +1,6 @@
 """Variables of both kinds, sessions that share them, containers and resets."""
 import tensorflow.compat.v1 as tf
-from report import UNINITIALISED, fails, show
+from report import fails, show
 
 
 def kinds(target):
@@ -8,7 +8,7 @@ def kinds(target):
         with tf.Graph().as_default(), tf.Session(target) as session:
             w = tf.get_variable('w', initializer=[[1.0, 2.0], [3.0, 4.0]], use_resource=resource)
             n = tf.get_variable('n', initializer=5, dtype=tf.int32, use_resource=resource)
-            fails('not initialised', session.run, w + 1, end=UNINITIALISED)
+            fails('not initialised', session.run, w + 1)
             show('report', session.run(tf.report_uninitialized_variables()))
             session.run(tf.global_variables_initializer())
             show('initialised', session.run([tf.is_variable_initialized(w), w, n]))
@@ -38,7 +38,7 @@ def sharing(target):
     fails('after reset', third.run, v)
     fails('nothing to close', third.close)
     with tf.Session(target, graph=graph) as fourth:
-        fails('reset forgets', fourth.run, v, end=UNINITIALISED)
+        fails('reset forgets', fourth.run, v)
         fails('reset forgets references', fourth.run, r_next)
 
 
@@ -56,12 +56,42 @@ def containers(target):
         session.run(init)
     tf.Session.reset(target, ['one'])
     with tf.Session(target, graph=graph) as session:
-        fails('one is reset', session.run, a, end=UNINITIALISED)
+        fails('one is reset', session.run, a)
         show('the others stay', session.run([b, c]))
     tf.Session.reset(target, ['two', 'unknown'])
     with tf.Session(target, graph=graph) as session:
         fails('two is reset', session.run, b_next)
         show('the default stays', session.run(c))
+
+
+def defaults(target):
+    """The container of variables that name none has the name of the job."""
+    graph = tf.Graph()
+    with graph.as_default():
+        handles = [tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name='boxed', container=container)
+                   for container in ('', 'worker', 'localhost')]
+        assign = tf.raw_ops.AssignVariableOp(resource=handles[0], value=[1.0, 2.0])
+        reads = [tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32) for handle in handles]
+        unset = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name='unset')
+        uses = [tf.raw_ops.ReadVariableOp(resource=unset, dtype=tf.float32),
+                tf.raw_ops.ResourceGather(resource=unset, indices=[0], dtype=tf.float32),
+                tf.raw_ops.AssignAddVariableOp(resource=unset, value=[1.0, 1.0]),
+                tf.raw_ops.ResourceScatterAdd(resource=unset, indices=[0], updates=[1.0]),
+                tf.raw_ops.ResourceApplyGradientDescent(var=unset, alpha=0.1, delta=[1.0, 1.0]),
+                tf.raw_ops.VariableShape(input=unset)]
+        reference = tf.get_variable('fetched', initializer=1.0, use_resource=False)
+    for cleared in ['localhost'], ['worker'], []:
+        with tf.Session(target, graph=graph) as session:
+            session.run(assign)
+            show('default', session.run(reads[:2]))
+            fails('no default', session.run, reads[2])
+            for use in uses:
+                fails('without a value', session.run, use)
+            fails('reference', session.run, reference)
+        tf.Session.reset(target, cleared)
+        with tf.Session(target, graph=graph) as session:
+            fails(f'after a reset of {cleared}', session.run, reads[0])
+            fails('and no value', session.run, uses[1])
 
 
 def isolation(target):
@@ -73,7 +103,7 @@ def isolation(target):
     alone = tf.ConfigProto(isolate_session_state=True)
     with tf.Session(target, graph=graph, config=alone) as first, tf.Session(target, graph=graph) as second:
         first.run([v.initializer, r.initializer])
-        fails('isolated', second.run, v, end=UNINITIALISED)
+        fails('isolated', second.run, v)
         fails('isolated reference', second.run, r_next)
         second.run([v.assign(5.0), r.initializer])
         show('each its own', [first.run([v, r]), second.run([v, r])])
@@ -83,4 +113,5 @@ def main(target, folder):
     kinds(target)
     sharing(target)
     containers(target)
+    defaults(target)
     isolation(target)
