@@ -237,7 +237,7 @@ describe('function bodies', () => {
       [30, 33],
     );
     const alone = keep(count.instantiate({}, both));
-    assert.throws(() => alone.runSync([1]), { code: 'FAILED_PRECONDITION' }); // of another family: its variable has no value
+    assert.throws(() => alone.runSync([1]), { code: 'NOT_FOUND' }); // of another family: its variable has no value
     both.dispose();
   });
 
