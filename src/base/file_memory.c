@@ -135,6 +135,19 @@ char *file_memory_create(const char *path, int64_t size, Status *status) {
   return bytes;
 }
 
+char *file_memory_place(const char *path, int64_t offset, int64_t length, Status *status) {
+  char *place = NULL;
+  mutex_lock(&lock);
+  const MemoryFile *file = find(path);
+  if (file && offset >= 0 && length >= 0 && offset <= file->content->size &&
+      length <= file->content->size - offset)
+    place = file->content->bytes + offset;
+  mutex_unlock(&lock);
+  if (!place)
+    status_invalid(status, "%s has no %lld bytes behind %lld", path, (long long)length, (long long)offset);
+  return place;
+}
+
 static bool link_locked(const char *from, const char *to, Status *status) {
   MemoryFile *source = find(from);
   if (!source) return file_error(from, ENOENT, status);

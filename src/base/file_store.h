@@ -61,6 +61,9 @@ void file_memory_clear(void);
 /* Creates or replaces a file in memory of `size` zero bytes, which the caller fills: they are at the result
  * until the file is written, replaced or removed. NULL and RESOURCE_EXHAUSTED when out of memory. */
 MUST_CHECK char *file_memory_create(const char *path, int64_t size, Status *status);
+/* Where `length` bytes of a file in memory begin, `offset` bytes behind its start, to be filled at once. NULL
+ * and INVALID_ARGUMENT when there is no such file, or it ends before. */
+MUST_CHECK char *file_memory_place(const char *path, int64_t offset, int64_t length, Status *status);
 /* All paths in memory, sorted. */
 MUST_CHECK bool file_memory_list(FileVisitor visit, void *arg, Status *status);
 

@@ -290,10 +290,15 @@ void TF_WasmFileWrite(const char *path, const void *bytes, size_t length, TF_Sta
   reported(check_path(path, &status->status) && file_replace(path, bytes, (int64_t)length, &status->status));
 }
 
-char *TF_WasmFileCreate(const char *path, size_t size, TF_Status *status) {
+void TF_WasmFileCreate(const char *path, size_t size, TF_Status *status) {
   start_status(status);
-  if (!check_path(path, &status->status)) return NULL;
-  return file_memory_create(path, (int64_t)size, &status->status);
+  reported(check_path(path, &status->status) && file_memory_create(path, (int64_t)size, &status->status));
+}
+
+char *TF_WasmFilePlace(const char *path, double offset, size_t length, TF_Status *status) {
+  start_status(status);
+  bool is_whole = offset >= 0 && offset <= INT32_MAX * 2.0;
+  return file_memory_place(path, is_whole ? (int64_t)offset : -1, (int64_t)length, &status->status);
 }
 
 int TF_WasmCheckpointNumShards(const char *prefix, TF_Status *status) {

@@ -1,7 +1,5 @@
 /** RamFiles: files in the memory of an engine, where its ops read them: "ram://...". */
-import { InvalidArgumentError } from '../base/errors.js';
 import type { Runtime } from './runtime.js';
-import { unsigned } from './wasm.js';
 
 /** The engine may be that of this thread, or of a worker. */
 export interface RamFiles {
@@ -15,24 +13,23 @@ export interface RamFiles {
 
 /** Those of this thread's engine. */
 export class LocalRamFiles implements RamFiles {
-  /** Where the files are that are being filled. */
-  readonly #places = new Map<string, { readonly address: number; readonly size: number }>();
-
   constructor(private readonly runtime: Runtime) {}
 
   create(path: string, size: number): void {
     const { wasm } = this.runtime;
-    const address = wasm.scope((scope) =>
+    wasm.scope((scope) =>
       wasm.checked((status) => wasm.call.TF_WasmFileCreate(scope.string(path), size, status)),
     );
-    this.#places.set(path, { address: unsigned(address), size });
   }
 
   write(path: string, offset: number, bytes: Uint8Array): void {
-    const place = this.#places.get(path);
-    if (!place || offset < 0 || offset + bytes.length > place.size)
-      throw new InvalidArgumentError(`${path} has no bytes ${offset} to ${offset + bytes.length}`);
-    this.runtime.wasm.u8.set(bytes, place.address + offset);
+    const { wasm } = this.runtime;
+    wasm.scope((scope) => {
+      const place = wasm.made((status) =>
+        wasm.call.TF_WasmFilePlace(scope.string(path), offset, bytes.length, status),
+      );
+      wasm.u8.set(bytes, place);
+    });
   }
 
   numShards(prefix: string): number {
@@ -44,7 +41,6 @@ export class LocalRamFiles implements RamFiles {
 
   remove(path: string): void {
     const { wasm } = this.runtime;
-    this.#places.delete(path);
     wasm.scope((scope) => wasm.checked((status) => wasm.call.TF_WasmFileRemove(scope.string(path), status)));
   }
 }

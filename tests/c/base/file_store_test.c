@@ -248,6 +248,18 @@ TEST(ram_paths_are_in_memory) {
       memcpy(bytes, "third", 5);
     }
     CHECK_OK(file_memory_create("ram://m/none", 0, &status), status);
+    char *end = file_memory_place("ram://m/b", 3, 2, &status);
+    if (CHECK_OK(end, status)) CHECK(memcmp(end, "rd", 2) == 0);
+    CHECK_OK(file_memory_place("ram://m/none", 0, 0, &status), status);
+    const int64_t wrong[][2] = {{3, 3}, {6, 0}, {-1, 1}, {0, -1}, {INT64_MAX, INT64_MAX}};
+    for (int w = 0; w < 5; w++) {
+      CHECK_ERROR(file_memory_place("ram://m/b", wrong[w][0], wrong[w][1], &status), status,
+                  CODE_INVALID_ARGUMENT, "ram://m/b has no");
+      status_init(&status);
+    }
+    CHECK_ERROR(file_memory_place("ram://m/c", 0, 0, &status), status, CODE_INVALID_ARGUMENT,
+                "ram://m/c has no");
+    status_init(&status);
     CHECK_OK(file_duplicate("ram://m/b", "ram://c", &status), status);
     CHECK_OK(file_store_of("ram://c")->read("ram://c", 0, text, 5, &status), status);
     CHECK_STR_EQ(text, "third");
