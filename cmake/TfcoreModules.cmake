@@ -15,7 +15,8 @@ set(TFCORE_SIDE_OPS
   nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/patches
   nn/pooling3d parsing quant random/accidental_hits random/candidate_samplers random/distorted_box
   random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
-  random/random_poisson random/stateful_random signal sparse state/scatter_update strings tables)
+  random/random_poisson random/stateful_random signal sparse state/scatter_update strings tables
+  training/sparsity_training)
 # Their static functions get names that no other file has, by which they can be told from the others in the linked module.
 set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
 

@@ -40,7 +40,7 @@ static const Case kCases[] = {
     {"Cumprod[T=double, exclusive=true]", "double[3,70001] 1 0.5 2; int32[] 0"},
     {"SelectV2[T=float]", "bool[3,1] 1 0 1; float[3,50001] 1 2 3 4; float[50001] 7 8 9"},
     {"SelectV2[T=complex128]", "bool[50001] 1 0 1; complex128[] 1+2i; complex128[3,50001] 7 8-1i 9"},
-    {"SelectV2[T=int8]", "bool[2,3,20001] 1 0 1 1; int8[3,1] 1 2 3; int8[2,1,20001] 7 8 9"},
+    {"SelectV2[T=int8]", "bool[2,3,30001] 1 0 1 1; int8[3,1] 1 2 3; int8[2,1,30001] 7 8 9"},
 };
 enum { NUM_CASES = sizeof kCases / sizeof kCases[0] };
 
