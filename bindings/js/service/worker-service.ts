@@ -175,17 +175,17 @@ export class WorkerService {
     return { graphHandle };
   }
 
-  #graph({ graphs }: WorkerSession, handle: string): RegisteredGraph {
+  #graph({ graphs }: WorkerSession, handle: string, advice = ''): RegisteredGraph {
     const graph = graphs.get(handle);
     if (graph) return graph;
-    throw new AbortedError(`Graph handle is not found: ${handle}. Possibly, this worker just restarted.`);
+    throw new AbortedError(`Graph handle is not found: ${handle}${advice}`);
   }
 
   async #deregister(
     request: Request<typeof worker.DeregisterGraph>,
   ): Promise<Response<typeof worker.DeregisterGraph>> {
     const session = this.#session(request.sessionHandle, request.createWorkerSessionCalled);
-    const graph = this.#graph(session, request.graphHandle);
+    const graph = this.#graph(session, request.graphHandle, '. Possibly, this worker just restarted.');
     session.graphs.delete(request.graphHandle);
     await graph.dispose();
     return {};
@@ -252,7 +252,7 @@ export class WorkerService {
     if (!own) throw new InvalidArgumentError(`${rendezvousKey} is not sent by ${this.devices.task}`);
     if (own.incarnation !== incarnation)
       throw new AbortedError(
-        `RecvTensor expects a different device incarnation: ${incarnation} vs. ${own.incarnation}. Your worker job ("${device}") was probably restarted. Check your worker job for the reason why it was restarted.`,
+        `RecvTensor expects a different device incarnation: ${incarnation} vs. ${own.incarnation}. Your worker job ("${this.devices.task}") was probably restarted. Check your worker job for the reason why it was restarted.`,
       );
     const step = this.step(stepId);
     try {

@@ -1,5 +1,5 @@
-/* The update ops of optimisers that are rarer: those that keep weights at zero (FTRL, proximal ones, Adagrad with dual
- * averaging), and those that compare the signs of gradients. */
+/* The update ops of optimisers that are rarer: those that keep weights at zero (FTRL, proximal ones, Adagrad
+ * with dual averaging), and those that compare the signs of gradients. */
 #include "ops/training/training_kernels.h"
 
 #define TEMPLATE "ops/training/sparsity_steps.inc"

@@ -1,4 +1,5 @@
-/* What the files of update ops share: the loops of formulas (training_loop.inc), and the fields of registrations. */
+/* What the files of update ops share: the loops of formulas (training_loop.inc), and the fields of
+ * registrations. */
 #ifndef TFCORE_OPS_TRAINING_TRAINING_KERNELS_H_
 #define TFCORE_OPS_TRAINING_TRAINING_KERNELS_H_
 
