@@ -1,9 +1,10 @@
-// The cost of a step on a server of TensorFlow, `node bench/grpc.mjs [rounds]`: beside the same step in this thread, and
-// beside TensorFlow's own client on the same server. Needs the TensorFlow of tests/oracle.
+// The cost of a step on a server of TensorFlow, `node bench/grpc.mjs [rounds]`: beside the same step in this thread, on a
+// server of this package, on two of them, and beside TensorFlow's own client. Needs the TensorFlow of tests/oracle.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { init } from '../npm/dist/index.js';
+import { startMixedCluster } from '../tests/js/mixed-servers.mjs';
 import { PYTHON, startCluster } from '../tests/js/tensorflow-servers.mjs';
 import { median } from './measure.mjs';
 
@@ -42,16 +43,23 @@ const peer = await startPeer(target);
 const tf = await init({ threads: 1 });
 const g = new tf.Graph();
 const y = g.neg(g.placeholder('float32', [null], { name: 'x' }));
-const sessions = { here: new tf.Session(g), grpc: new tf.Session(g, { target }) };
+/* The same node on another task than that of the session. */
+const far = tf.device('/job:worker/task:1', () => g.neg('x'));
+const ours = await startMixedCluster({ worker: 2 }, () => 'ours');
+const alone = await startMixedCluster({ worker: 1 }, () => 'ours');
+const sessions = {
+  here: new tf.Session(g),
+  grpc: new tf.Session(g, { target }),
+  ours: new tf.Session(g, { target: alone.target }),
+  'two of ours': new tf.Session(g, { target: ours.target }),
+};
 
 for (const [size, floats] of Object.entries(SIZES)) {
-  const times = { here: [], grpc: [], TensorFlow: [] };
+  const times = { TensorFlow: [], ...Object.fromEntries(Object.keys(sessions).map((name) => [name, []])) };
   for (let round = 0; round <= rounds; round++) {
-    const figures = {
-      here: await timeOf(sessions.here, y, floats),
-      grpc: await timeOf(sessions.grpc, y, floats),
-      TensorFlow: await peer.time(floats),
-    };
+    const figures = { TensorFlow: await peer.time(floats) };
+    for (const [name, session] of Object.entries(sessions))
+      figures[name] = await timeOf(session, name === 'two of ours' ? far : y, floats);
     if (round > 0) for (const [who, time] of Object.entries(figures)) times[who].push(time); // the first warms up
   }
   const medians = Object.entries(times).map(([who, list]) => `${who} ${median(list).toPrecision(3)} ms`);
@@ -61,4 +69,4 @@ for (const [size, floats] of Object.entries(SIZES)) {
 
 await Promise.all(Object.values(sessions).map((session) => session.close()));
 peer.end();
-await kill();
+await Promise.all([kill(), ours.kill(), alone.kill()]);
