@@ -73,16 +73,20 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
   return ok;
 }
 
-static bool export_remote(const StepProgram *program, Arena *arena, GraphDef ***graphs, const char ***devices,
-                          int *count, Status *status) {
+/* The graphs of other tasks get the functions of the session's graph. */
+static bool export_remote(const Graph *graph, const StepProgram *program, Arena *arena, GraphDef ***graphs,
+                          const char ***devices, int *count, Status *status) {
+  GraphDef *functions;
   *count = step_program_num_remote(program);
   *graphs = arena_calloc(arena, *count, sizeof **graphs);
   *devices = arena_calloc(arena, *count, sizeof **devices);
   if (!*graphs || !*devices) return status_oom(status, "a GraphDef");
+  TRY(graph_to_def_range(graph, graph_num_node_ids(graph), true, arena, &functions, status));
   for (int i = 0; i < *count; i++) {
     RemoteGraph remote = step_program_remote(program, i);
     (*devices)[i] = remote.device->name;
     TRY(graph_to_def(remote.graph, arena, &(*graphs)[i], status));
+    (*graphs)[i]->library = functions->library;
   }
   return true;
 }
@@ -96,7 +100,7 @@ bool session_remote_graphs(SessionCallable *callable, Arena *arena, GraphDef ***
   graph_lock(session->graph);
   bool ok = session_take_graph(session, status) && prepare_call(callable, false, &prepared, status) &&
             step_cache_use(session->cache, prepared, &program, status) &&
-            export_remote(program, arena, graphs, devices, count, status);
+            export_remote(session->graph, program, arena, graphs, devices, count, status);
   step_program_unref(program);
   graph_unlock(session->graph);
   session_unlock(session);

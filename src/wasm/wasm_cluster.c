@@ -1,6 +1,7 @@
 #include "wasm/wasm_cluster.h"
 
 #include "c_api/c_api_internal.h"
+#include "graph/unary_compositions.h"
 #include "runtime/task_rendezvous.h"
 #include "wasm/wasm_step_internal.h"
 
@@ -60,9 +61,12 @@ void TF_WasmAbortRendezvous(TF_WasmRendezvous *rendezvous, TF_Code code, const c
 static bool import_part(TF_Graph *graph, const void *graph_def, size_t length, Status *status) {
   const ImportOptions options = {.internal_names = true, .skip_colocation_check = true};
   Arena *arena = arena_new();
+  void *def;
   if (!arena) return status_oom(status, "a GraphDef");
   lock_graph(graph);
-  bool ok = graph_import_bytes(graph->graph, graph_def, length, &options, arena, NULL, status);
+  bool ok = proto_parse(kGraphDef, graph_def, length, arena, &def, status) &&
+            expand_unary_compositions(def, arena, status) &&
+            graph_import(graph->graph, def, false, &options, arena, NULL, status);
   unlock_graph(graph);
   arena_free(arena);
   return ok;
