@@ -15,8 +15,8 @@ static bool ops_of(const NodeDef *node, const AttrListValue **names, Status *sta
 }
 
 /* Link `i` of the chain. The first one has the inputs of the whole node; the others read the one before. */
-static bool make_link(const NodeDef *whole, const AttrListValue *names, size_t i, Arena *arena, NodeDef **link,
-                      Status *status) {
+static bool make_link(const NodeDef *whole, const AttrListValue *names, size_t i, Arena *arena,
+                      NodeDef **link, Status *status) {
   bool is_last = i + 1 == names->n_s;
   *link = proto_new(kNodeDef, arena);
   AttrEntry **attrs = arena_alloc(arena, sizeof *attrs);
@@ -59,7 +59,8 @@ bool expand_unary_compositions(GraphDef *def, Arena *arena, Status *status) {
       continue;
     }
     TRY(ops_of(def->node[i], &names, status));
-    for (size_t k = 0; k < names->n_s; k++) TRY(make_link(def->node[i], names, k, arena, &nodes[made++], status));
+    for (size_t k = 0; k < names->n_s; k++)
+      TRY(make_link(def->node[i], names, k, arena, &nodes[made++], status));
   }
   def->node = nodes;
   def->n_node = made;

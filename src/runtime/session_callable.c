@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "runtime/remote_graphs.h"
 #include "runtime/session_internal.h"
 
 struct SessionCallable {
@@ -73,24 +74,6 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
   return ok;
 }
 
-/* The graphs of other tasks get the functions of the session's graph. */
-static bool export_remote(const Graph *graph, const StepProgram *program, Arena *arena, GraphDef ***graphs,
-                          const char ***devices, int *count, Status *status) {
-  GraphDef *functions;
-  *count = step_program_num_remote(program);
-  *graphs = arena_calloc(arena, *count, sizeof **graphs);
-  *devices = arena_calloc(arena, *count, sizeof **devices);
-  if (!*graphs || !*devices) return status_oom(status, "a GraphDef");
-  TRY(graph_to_def_range(graph, graph_num_node_ids(graph), true, arena, &functions, status));
-  for (int i = 0; i < *count; i++) {
-    RemoteGraph remote = step_program_remote(program, i);
-    (*devices)[i] = remote.device->name;
-    TRY(graph_to_def(remote.graph, arena, &(*graphs)[i], status));
-    (*graphs)[i]->library = functions->library;
-  }
-  return true;
-}
-
 bool session_remote_graphs(SessionCallable *callable, Arena *arena, GraphDef ***graphs, const char ***devices,
                            int *count, Status *status) {
   Session *session = callable->session;
@@ -100,7 +83,7 @@ bool session_remote_graphs(SessionCallable *callable, Arena *arena, GraphDef ***
   graph_lock(session->graph);
   bool ok = session_take_graph(session, status) && prepare_call(callable, false, &prepared, status) &&
             step_cache_use(session->cache, prepared, &program, status) &&
-            export_remote(session->graph, program, arena, graphs, devices, count, status);
+            remote_graphs_export(program, session->graph, arena, graphs, devices, count, status);
   step_program_unref(program);
   graph_unlock(session->graph);
   session_unlock(session);

@@ -93,10 +93,10 @@ describe('the WorkerService', function () {
       rendezvousKey: key(incarnation),
     });
     assert.deepEqual([tensor.item(), isDead], [7, false]);
-    const again = client.call('RecvTensor', { stepId: 2n, rendezvousKey: key(incarnation) });
+    const again = ending(client.call('RecvTensor', { stepId: 2n, rendezvousKey: key(incarnation) }));
     await pause(50);
     await client.call('CleanupGraph', { stepId: 2n });
-    assert.equal(await ending(again), 'ABORTED: Cleanup 2');
+    assert.equal(await again, 'ABORTED: Cleanup 2');
   });
 
   it('ends a step that a master gives up, and frees its values', async () => {

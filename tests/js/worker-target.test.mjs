@@ -331,23 +331,23 @@ describe("the target 'worker'", function () {
   it('records traces of steps, callables and partial runs, also of steps that fail', () =>
     withWorker(async (g, session) => {
       const x = g.placeholder('float32', [2], { name: 'x' });
-      const y = g.tanh(g.mul(x, x, { name: 'square' }), { name: 'y' });
+      const y = g.tanh(g.softmax(x, { name: 'shares' }), { name: 'y' });
       const bad = g.gather(y, g.cast(x, { dstT: 'int32', name: 'index' }), { name: 'bad' });
       const feeds = { x: [3, 4] };
       const ops = (trace) => trace.records.map(({ node }) => node).sort();
       const trace = new tf.Trace();
       await session.run(y, feeds, { trace });
-      assert.deepEqual(ops(trace), ['square', 'y']);
+      assert.deepEqual(ops(trace), ['shares', 'y']);
       assert.equal(session.lastTrace, trace);
       assert.match(trace.records[0].device, /CPU:0$/);
       await assert.rejects(session.run(bad, feeds, { trace: true }), InvalidArgumentError);
-      assert.deepEqual(ops(session.lastTrace), ['index', 'square', 'y']);
+      assert.deepEqual(ops(session.lastTrace), ['index', 'shares', 'y']);
       const call = session.makeCallable(y, [x], { trace: true });
       await call.run([1, 2]);
-      assert.deepEqual(ops(session.lastTrace), ['square', 'y']);
+      assert.deepEqual(ops(session.lastTrace), ['shares', 'y']);
       const partial = session.partialRun([y], [x]);
       await partial.run(y, feeds, { trace: true });
-      assert.deepEqual(ops(session.lastTrace), ['square', 'y']);
+      assert.deepEqual(ops(session.lastTrace), ['shares', 'y']);
     }));
 
   it('lists devices, and takes the options of sessions', () =>

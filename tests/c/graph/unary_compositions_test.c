@@ -29,7 +29,9 @@ TEST(a_composition_becomes_a_chain_whose_last_node_has_its_name) {
   CHECK_OK(expanded("node { name: 'x' op: 'Placeholder' }"
                     "node { name: 'c' op: '_UnaryOpsComposition' input: 'x' input: '^p'" TYPE OPS(
                         "s: 'Abs' s: 'Sqrt' s: 'Neg'") "}"
-                    "node { name: 'one' op: '_UnaryOpsComposition' input: 'c'" OPS("s: 'Exp'") TYPE "}"
+                                                       "node { name: 'one' op: '_UnaryOpsComposition' input: "
+                                                       "'c'" OPS("s: 'Exp'") TYPE
+                    "}"
                     "node { name: 'y' op: 'Identity' input: 'one' }",
                     &lines, &status),
            status);
@@ -42,8 +44,8 @@ TEST(a_composition_becomes_a_chain_whose_last_node_has_its_name) {
 TEST(a_composition_of_nothing_is_refused) {
   StrBuf lines = {0};
   Status status;
-  CHECK_ERROR(expanded("node { name: 'c' op: '_UnaryOpsComposition' input: 'x'" OPS("") "}", &lines, &status), status,
-              CODE_INVALID_ARGUMENT, "{{node c}} composes no ops");
+  CHECK_ERROR(expanded("node { name: 'c' op: '_UnaryOpsComposition' input: 'x'" OPS("") "}", &lines, &status),
+              status, CODE_INVALID_ARGUMENT, "{{node c}} composes no ops");
   CHECK_ERROR(expanded("node { name: 'c' op: '_UnaryOpsComposition' input: 'x' }", &lines, &status), status,
               CODE_NOT_FOUND, "op_names");
   strbuf_free(&lines);
