@@ -18,6 +18,14 @@ static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int 
   node_builder_attr(b, "client_terminated", attr_value_bool(arena, false));
 }
 
+/* A worker keeps the kernels of a session by the names of their nodes, for all graphs that it is given. So
+ * the name tells what the attrs say: which edge it is, and where it goes. */
+static const char *edge_name(const Split *s, const Edge *edge, const char *what) {
+  const char *own = arena_printf(s->arena, "/_%s%d_%d_%d", what, edge->id, split_part(s, edge->src),
+                                 split_part(s, edge->dst));
+  return own ? split_name(s, "", edge->src, own) : NULL;
+}
+
 /* The waiting of the _Recv for the _Send is for the order alone: no part has both. */
 static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop, Channel *channel) {
   NodeBuilder b;
@@ -26,12 +34,12 @@ static bool add_pair(Split *s, NodeOutput value, const Edge *edge, int32_t loop,
   DataType type = (DataType)dtype_base((int)node_output_type(value));
   const char *name = arena_printf(graph_arena(s->graph), "edge_%d_%s", edge->id, edge->src->name);
   if (!name) return status_oom(s->status, "the partitions of a graph");
-  node_builder(&b, s->graph, "_Send", split_name(s, "", edge->src, ""));
+  node_builder(&b, s->graph, "_Send", edge_name(s, edge, "S"));
   node_builder_type(&b, "T", type);
   describe_edge(&b, s, name, from, to);
   node_builder_input(&b, value);
   TRY(node_builder_finish_bare(&b, &send, s->status) && split_place(s, send, from, edge->src, 1));
-  node_builder(&b, s->graph, "_Recv", split_name(s, "", edge->src, ""));
+  node_builder(&b, s->graph, "_Recv", edge_name(s, edge, "R"));
   node_builder_type(&b, "tensor_type", type);
   describe_edge(&b, s, name, from, to);
   node_builder_control(&b, send);

@@ -4,8 +4,8 @@
 
 #include "runtime/step_program.h"
 
-/* A GraphDef for each device of another task, with the functions of `graph`, and the names of these devices; in `arena`.
- * A function runs on the device of its call, so its nodes ask for none. */
+/* A GraphDef for each device of another task, with the functions of `graph`, and the names of these devices;
+ * in `arena`. A function runs on the device of its call, so its nodes ask for none. */
 MUST_CHECK bool remote_graphs_export(const StepProgram *program, const Graph *graph, Arena *arena,
                                      GraphDef ***graphs, const char ***devices, int *count, Status *status);
 
