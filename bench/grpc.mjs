@@ -26,12 +26,12 @@ async function startPeer(target) {
 }
 
 /** Milliseconds per step that feeds and fetches so many floats. */
-async function timeOf(session, y, floats) {
+async function timeOf(session, floats) {
   const feeds = { x: Float32Array.from({ length: floats }, (_, i) => i) };
   const started = performance.now();
   let elapsed = 0;
   for (let steps = 1; ; steps++) {
-    const { data } = await session.run(y, feeds);
+    const { data } = await session.run('y', feeds);
     elapsed = performance.now() - started;
     if (data[floats - 1] !== 1 - floats) throw new Error(`-${floats - 1} is ${data[floats - 1]}`);
     if (elapsed >= ROUND_MS) return elapsed / steps;
@@ -41,25 +41,28 @@ async function timeOf(session, y, floats) {
 const { target, kill } = await startCluster({ local: 1 });
 const peer = await startPeer(target);
 const tf = await init({ threads: 1 });
-const g = new tf.Graph();
-const y = g.neg(g.placeholder('float32', [null], { name: 'x' }));
-/* The same node on another task than that of the session. */
-const far = tf.device('/job:worker/task:1', () => g.neg('x'));
+/** A session whose graph has the node 'y' on a device. */
+function sessionOn(target, device = '') {
+  const g = new tf.Graph();
+  const x = g.placeholder('float32', [null], { name: 'x' });
+  tf.device(device, () => g.neg(x, { name: 'y' }));
+  return new tf.Session(g, target ? { target } : {});
+}
 const ours = await startMixedCluster({ worker: 2 }, () => 'ours');
 const alone = await startMixedCluster({ worker: 1 }, () => 'ours');
 const sessions = {
-  here: new tf.Session(g),
-  grpc: new tf.Session(g, { target }),
-  ours: new tf.Session(g, { target: alone.target }),
-  'two of ours': new tf.Session(g, { target: ours.target }),
+  here: sessionOn(),
+  grpc: sessionOn(target),
+  ours: sessionOn(alone.target),
+  /* The node is on another task than that of the session. */
+  'two of ours': sessionOn(ours.target, '/job:worker/task:1'),
 };
 
 for (const [size, floats] of Object.entries(SIZES)) {
   const times = { TensorFlow: [], ...Object.fromEntries(Object.keys(sessions).map((name) => [name, []])) };
   for (let round = 0; round <= rounds; round++) {
     const figures = { TensorFlow: await peer.time(floats) };
-    for (const [name, session] of Object.entries(sessions))
-      figures[name] = await timeOf(session, name === 'two of ours' ? far : y, floats);
+    for (const [name, session] of Object.entries(sessions)) figures[name] = await timeOf(session, floats);
     if (round > 0) for (const [who, time] of Object.entries(figures)) times[who].push(time); // the first warms up
   }
   const medians = Object.entries(times).map(([who, list]) => `${who} ${median(list).toPrecision(3)} ms`);
