@@ -185,6 +185,20 @@ describe('the WorkerService', function () {
     }
   });
 
+  it('refuses a partial run of a node that no task can run, and goes on', async () => {
+    const g = new tf.Graph();
+    const x = g.placeholder('float32', [null], { name: 'x' });
+    const nowhere = tf.device('/job:none', () => g.neg(x, { name: 'nowhere' }));
+    const session = new tf.Session(g, { target: server.target, allowSoftPlacement: false });
+    await assert.rejects(session.partialRun([nowhere], [x]).run(nowhere, { x: [1] }), {
+      name: 'InvalidArgumentError',
+      message: /Cannot assign a device for operation nowhere/,
+    });
+    assert.equal((await session.listDevices()).length, 2);
+    await session.close();
+    g.dispose();
+  });
+
   it('refuses what it was asked before', async () => {
     const graphHandle = await handleOf(sendsSeven());
     await client.call('RunGraph', { graphHandle, stepId: 1n, requestId: 4n });

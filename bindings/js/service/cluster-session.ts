@@ -71,7 +71,7 @@ export class ClusterSession implements ServedSession {
   /** By what the steps compute; of the graph as it is. */
   readonly #prepared = new Map<string, Promise<Prepared>>();
   #parts: RemotePart[] = [];
-  readonly #partialSteps = new Map<string, Promise<PartialStep>>();
+  readonly #partialSteps = new Map<string, PartialStep>();
   /** The nodes that were added for partial runs, by what these compute. */
   readonly #exchanges = new Map<string, PartialPlan>();
 
@@ -130,15 +130,8 @@ export class ClusterSession implements ServedSession {
     );
   }
 
-  partialRun(plan: Plan): { readonly handle: string } {
-    const stepId = newNumber();
-    const handle = `${keyOf(plan)};${stepId}`;
-    this.#partialSteps.set(handle, this.#beginPartial(plan, stepId));
-    return { handle };
-  }
-
   /** The step of a partial run begins, and waits for its feeds. */
-  async #beginPartial(plan: Plan, stepId: bigint): Promise<PartialStep> {
+  async partialRun(plan: Plan): Promise<{ readonly handle: string }> {
     const key = keyOf(plan);
     let exchange = this.#exchanges.get(key);
     if (!exchange) {
@@ -147,17 +140,20 @@ export class ClusterSession implements ServedSession {
       this.#exchanges.set(key, exchange);
     }
     const prepared = await this.#prepare(`${key};in pieces`, exchange.plan, exchange.connections);
+    const stepId = newNumber();
     const ended = this.#runParts(stepId, prepared, NO_VALUES, {});
     ended.catch(() => {}); // its pieces report it
-    return new PartialStep(exchange, this.service.step(stepId), ended, () => this.#cleanUp(stepId, prepared));
+    const handle = `${key};${stepId}`;
+    const cleanUp = () => this.#cleanUp(stepId, prepared);
+    this.#partialSteps.set(handle, new PartialStep(exchange, this.service.step(stepId), ended, cleanUp));
+    return { handle };
   }
 
   resumePartialRun(handle: string): { run: PartialRunBackend['run'] } {
-    const beginning = this.#partialSteps.get(handle);
-    if (!beginning) throw new InvalidArgumentError('Must run PartialRunSetup before performing partial runs');
+    const step = this.#partialSteps.get(handle);
+    if (!step) throw new InvalidArgumentError('Must run PartialRunSetup before performing partial runs');
     return {
       run: async (piece, values, { signal }, answer) => {
-        const step = await beginning;
         step.check(piece);
         try {
           const results = await step.run(piece, values.tensors, signal);
@@ -172,9 +168,8 @@ export class ClusterSession implements ServedSession {
   }
 
   #endPartial(handle: string): void {
-    const step = this.#partialSteps.get(handle);
+    this.#partialSteps.get(handle)?.cleanUp();
     this.#partialSteps.delete(handle);
-    step?.then(({ cleanUp }) => cleanUp()).catch(() => {}); // it has not begun
   }
 
   listDevices(): Promise<Device[]> {
@@ -196,13 +191,7 @@ export class ClusterSession implements ServedSession {
   }
 
   async #tellAll(tell: (task: string) => Promise<unknown>): Promise<void> {
-    await Promise.all(
-      this.tasks.map((task) =>
-        tell(task).catch((error: unknown) => {
-          throw error instanceof TFError ? fromTask(task, error) : error;
-        }),
-      ),
-    );
+    await Promise.all(this.tasks.map((task) => this.#from(task, tell)));
   }
 
   #prepare(key: string, plan: Plan, connections: Connections): Promise<Prepared> {
@@ -270,6 +259,7 @@ export class ClusterSession implements ServedSession {
     const ending = new AbortController();
     const end = () => ending.abort();
     options.signal?.addEventListener('abort', end, { once: true });
+    if (options.signal?.aborted) end(); // while the step was prepared
     let first: unknown;
     const failed = (error: unknown): void => {
       first ??= error;

@@ -22,7 +22,7 @@ export interface ServedSession extends Pick<SessionBackend, 'run' | 'listDevices
     plan: Plan,
     connections: readonly (readonly [Output, Output])[],
   ): Pick<CallableBackend, 'run' | 'release'>;
-  partialRun(plan: Plan): Pick<PartialRunBackend, 'handle'>;
+  partialRun(plan: Plan): Pick<PartialRunBackend, 'handle'> | Promise<Pick<PartialRunBackend, 'handle'>>;
   resumePartialRun(handle: string): Pick<PartialRunBackend, 'run'>;
   /** The client has extended the graph. */
   graphChanged?(): void;
@@ -180,10 +180,13 @@ export class MasterService {
     return { newGraphVersion: ++served.version };
   }
 
-  #setUpPartialRun(request: Request<typeof master.PartialRunSetup>): Response<typeof master.PartialRunSetup> {
+  async #setUpPartialRun(
+    request: Request<typeof master.PartialRunSetup>,
+  ): Promise<Response<typeof master.PartialRunSetup>> {
     const { graph, session } = this.#served(request.sessionHandle);
     const plan = planOf(graph, request.feed, request.fetch, request.target);
-    return { partialRunHandle: session.partialRun(plan).handle };
+    const { handle } = await session.partialRun(plan);
+    return { partialRunHandle: handle };
   }
 
   async #runStep(
