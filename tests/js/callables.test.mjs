@@ -83,6 +83,23 @@ describe('callables', () => {
       await assert.rejects(callable.run([1], [2]), CancelledError);
     }));
 
+  it('run the steps that were called before their release, also those that have not begun', () =>
+    withOps(async ({ g, session, x, y, sum }) => {
+      const [rounds] = g.whileLoop(
+        (i) => g.less(i, 300_000),
+        (i) => [g.add(i, 1)],
+        [g.constant(0)],
+      );
+      const callable = session.makeCallable(sum, [x, y]);
+      const before = session.run(rounds);
+      const queued = callable.run([1], [2]);
+      callable.release();
+      const others = Array.from({ length: 20 }, (_, i) => session.makeCallable(g.constant(i), []));
+      assert.deepEqual((await queued).array(), [3]);
+      await before;
+      for (const other of others) other.release();
+    }));
+
   it('are counted until they are released', () =>
     withOps(({ session, x, y, sum }) => {
       const before = tf.memory().callables;

@@ -251,6 +251,9 @@ export class LocalCallable implements CallableBackend {
   private readonly pointer: WasmCallablePtr;
   private readonly numResults: number;
   private readonly frame: CallFrame;
+  /** Steps that have not ended. One that has not begun needs the engine's callable. */
+  private underWay = 0;
+  private released = false;
 
   constructor(
     private readonly session: LocalBackend,
@@ -283,7 +286,12 @@ export class LocalCallable implements CallableBackend {
   }
 
   run<T>(values: Values, options: BackendOptions, answer: Answer<T>): Promise<T> {
-    return this.session.runSoon(this.stepOf(values, options), options, answer);
+    const step = this.stepOf(values, options);
+    this.underWay++;
+    return this.session.runSoon(step, options, answer).finally(() => {
+      this.underWay--;
+      this.freeIfUnused();
+    });
   }
 
   runSync(values: Values, options: BackendOptions): readonly Tensor[] {
@@ -323,11 +331,18 @@ export class LocalCallable implements CallableBackend {
     }
   }
 
+  /** Steps that were called before run to their ends. */
   release(): void {
     const { runtime } = this.session;
     runtime.wasm.refuseInCallback();
     runtime.closed(this, 'callables');
-    runtime.wasm.call.TF_WasmReleaseCallable(this.pointer);
+    this.released = true;
+    this.freeIfUnused();
+  }
+
+  private freeIfUnused(): void {
+    if (this.released && this.underWay === 0)
+      this.session.runtime.wasm.call.TF_WasmReleaseCallable(this.pointer);
   }
 }
 
