@@ -130,6 +130,12 @@ describe('the WorkerService', function () {
       assert.match(await running, /^CANCELLED/);
       await client.call('CleanupGraph', { stepId });
     }
+    const going = ending(client.call('RunGraph', { graphHandle, stepId: 30n }));
+    await pause(20);
+    await client.call('DeregisterGraph', { graphHandle });
+    await pause(20);
+    await client.call('CleanupGraph', { stepId: 30n });
+    assert.equal(await going, 'ABORTED: Cleanup 30', 'a step goes on without the registration of its graph');
     for (let i = 0; i < 50 && live() !== before; i++) await pause(20);
     assert.equal(live(), before);
   });

@@ -35,6 +35,7 @@ export class RegisteredGraph {
   readonly #graph: Graph;
   readonly #session: LocalBackend;
   readonly #callable: LocalCallable | undefined;
+  readonly #running = new Set<Promise<void>>();
 
   /** `config` is a ConfigProto. */
   constructor(runtime: Runtime, graphDef: Uint8Array, config: Uint8Array, devices: DeviceManager) {
@@ -58,16 +59,25 @@ export class RegisteredGraph {
 
   /** Runs all nodes once. */
   async run(exchange: Exchange, signal: AbortSignal, trace: TraceReceiver | undefined): Promise<void> {
-    await this.#callable?.run(
+    const running = this.#callable?.run(
       { tensors: [], isOwned: () => false },
       { signal, trace, exchange },
       (values) => void values(),
     );
+    if (!running) return;
+    this.#running.add(running);
+    await running.finally(() => this.#running.delete(running));
   }
 
   /** A value has come for a step that waits. */
   wake(): void {
     this.#session.wake();
+  }
+
+  /** Frees it when the steps that run have ended. */
+  async retire(): Promise<void> {
+    await Promise.allSettled(this.#running);
+    await this.dispose();
   }
 
   async dispose(): Promise<void> {

@@ -181,13 +181,12 @@ export class WorkerService {
     throw new AbortedError(`Graph handle is not found: ${handle}${advice}`);
   }
 
-  async #deregister(
-    request: Request<typeof worker.DeregisterGraph>,
-  ): Promise<Response<typeof worker.DeregisterGraph>> {
+  /** Steps of the graph that run go on. */
+  #deregister(request: Request<typeof worker.DeregisterGraph>): Response<typeof worker.DeregisterGraph> {
     const session = this.#session(request.sessionHandle, request.createWorkerSessionCalled);
     const graph = this.#graph(session, request.graphHandle, '. Possibly, this worker just restarted.');
     session.graphs.delete(request.graphHandle);
-    await graph.dispose();
+    void graph.retire();
     return {};
   }
 
