@@ -1,8 +1,17 @@
 """How the programs of this folder print results: the same line for every server that computes correctly."""
+import os
+import re
+
 import numpy as np
 import tensorflow.compat.v1 as tf
 
 
+# What a master adds to the words of an error on another task. What it adds, and how often it repeats the words,
+# depends on which of its calls to the task ended first.
+ADDED = re.compile(r"""
+    ([A-Z_]+:[ ])? From[ ]/job:.*: | [A-Z_]+:[ ] | =+ | Additional[ ]GRPC[ ]error[ ]information.* | :UNKNOWN:.*
+    | \t[ ]\[\[\w+_S\d+\]\] |
+""", re.VERBOSE)
 # Of functions one server names the calls in the graph, the other one the nodes of the bodies.
 NODES = '\n\t [['
 
@@ -31,6 +40,14 @@ def show(label, value):
     print(f'{label}: {text(value)}')
 
 
+def words(message):
+    """The lines of an error's message, without what a master adds if the nodes are on another task."""
+    if 'DEVICE' not in os.environ:
+        return message
+    lines = dict.fromkeys(line for line in message.split('\n') if not ADDED.fullmatch(line))
+    return '\n'.join(lines)
+
+
 def fails(label, function, *args, end=None, **options):
     """
     Prints the error of a call: its class, and the words that the server sent. They end before
@@ -40,8 +57,8 @@ def fails(label, function, *args, end=None, **options):
         result = function(*args, **options)
     except tf.errors.OpError as error:
         sent = error.__context__ if isinstance(error.__context__, tf.errors.OpError) else error
-        message = sent.message.split(end)[0] if end else sent.message
-        print(f'{label}: {type(error).__name__}: {message}')
+        message = words(sent.message)
+        print(f'{label}: {type(error).__name__}: {message.split(end)[0] if end else message}')
     except Exception as error:
         print(f'{label}: {type(error).__name__}')
     else:
