@@ -1,4 +1,4 @@
-/* Convolutions on raw pointers: y = conv(x, w) and its two gradients.
+/* Convolutions on raw pointers: y = activation(conv(x, w) [+ bias]) and the two gradients of conv(x, w).
  *
  *   Conv conv = {.batch = 1, .axis = {{.in = 8, .out = 6, .filter = 3, .stride = 1, .dilation = 1}, {...}},
  *                .in_channels = 3, .out_channels = 16, .groups = 1};
@@ -23,12 +23,16 @@
 
 #include "base/parallel.h"
 #include "base/work_stop.h"
+#include "blas/gemm.h"
 #include "blas/window.h"
 
 typedef struct Conv {
   int64_t batch;
   WindowAxis axis[WINDOW_AXES];
   int64_t in_channels, out_channels, groups; /* both are multiples of groups */
+  /* Only CONV_FORWARD of float and double heeds these. */
+  const void *bias; /* out_channels elements, added at each pixel; or NULL */
+  GemmActivation activation;
 } Conv;
 
 typedef enum ConvProduct {

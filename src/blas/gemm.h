@@ -26,7 +26,8 @@
 #include "base/parallel.h"
 #include "base/work_stop.h"
 
-typedef enum GemmActivation { GEMM_NONE, GEMM_RELU /* max(x, 0); keeps NaN */ } GemmActivation;
+/* max(x, 0), for GEMM_RELU6 min(max(x, 0), 6); both keep NaN. */
+typedef enum GemmActivation { GEMM_NONE, GEMM_RELU, GEMM_RELU6 } GemmActivation;
 
 /* Pointers are to elements of the GemmType's type; strides count elements. */
 typedef struct GemmArgs {

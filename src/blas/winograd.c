@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "blas/gemm.h"
+#include "simd/templates.h"
 #include "simd/simd.h"
+
+#include "simd/types/f32.inc"
+#include "blas/ceiling.inc"
 
 enum {
   TILE = 4, /* results of a tile, in each direction */
@@ -169,7 +173,8 @@ typedef struct Block {
   int64_t rest_size; /* of one */
   int64_t first, count;
   bool packed;
-  bool *finite; /* of each tile */
+  const float *bias, *ceiling; /* of the results */
+  bool *finite;                /* of each tile */
 } Block;
 
 /* The values at the points of the six pixels in a direction. */
@@ -298,9 +303,11 @@ SIMD_INLINE void results_of(const f32x4 m[SEEN], f32x4 to[TILE]) {
   to[3] = f32x4_load_splat(table + 4) * near_odd + f32x4_load_splat(table + 5) * far_odd + m[5];
 }
 
-/* Four channels of a tile, of which `rows` x `columns` results are stored. Returns a sum of all. */
+/* Four channels of a tile, of which `rows` x `columns` results are stored. Returns a sum of all, before bias
+ * and activation. */
 static f32x4 transform_products(const float *from, intptr_t point_stride, int rows, int columns, float *to,
-                                intptr_t row_stride, intptr_t stride) {
+                                intptr_t row_stride, intptr_t stride, const float *bias,
+                                const float *ceiling) {
   f32x4 half[TILE][SEEN], sum = f32x4_splat(0);
   SIMD_ROLLED
   for (int column = 0; column < SEEN; column++, from += point_stride) {
@@ -317,7 +324,10 @@ static f32x4 transform_products(const float *from, intptr_t point_stride, int ro
     results_of(half[row], results);
     SIMD_UNROLL
     for (int column = 0; column < TILE; column++) {
-      if (column < columns) f32x4_store(to + column * stride, results[column]);
+      if (column >= columns) continue;
+      f32x4 v = results[column];
+      if (bias) v += f32x4_load(bias);
+      f32x4_store(to + column * stride, NAME(activate_vector)(v, ceiling));
     }
     sum += (results[0] + results[1]) + (results[2] + results[3]);
   }
@@ -336,7 +346,8 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
     for (int64_t i = 0; i < p->outputs; i += 4) {
       sum += transform_products(block->products + tile * p->outputs + i, (intptr_t)p->product_stride,
                                 rows < TILE ? (int)rows : TILE, columns < TILE ? (int)columns : TILE, to + i,
-                                (intptr_t)line, (intptr_t)p->outputs);
+                                (intptr_t)line, (intptr_t)p->outputs, block->bias ? block->bias + i : NULL,
+                                block->ceiling);
     }
     block->finite[tile] = isfinite(f32x4_sum(sum));
   }
@@ -363,6 +374,10 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
                   float *result, const Parallel *parallel, void *workspace) {
   Plan p = plan_of(product, conv);
   Block block = {.plan = &p, .from = a, .filter = filter, .to = result, .tiles = workspace, .packed = packed};
+  if (product == CONV_FORWARD) {
+    block.bias = conv->bias;
+    block.ceiling = NAME(ceiling)(conv->activation);
+  }
   block.products = block.tiles + POINTS * p.tile_stride;
   block.finite = (bool *)(block.products + POINTS * p.product_stride);
   block.rest = (char *)block.finite + lines(p.block);

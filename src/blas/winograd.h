@@ -41,7 +41,8 @@ void winograd_pack(const Conv *conv, const float *filter, float *packed);
 
 /* The size of `workspace` for `run` in bytes (64-byte aligned). */
 int64_t winograd_workspace(ConvProduct product, const Conv *conv, bool packed);
-/* Computes `result` of a (x or dy) and the transformed filter, packed if `packed`. Returns false if a result
+/* Computes `result` of a (x or dy) and the transformed filter, packed if `packed`; with the bias and the
+ * activation of CONV_FORWARD. Returns false if a result
  * is not finite: infinities and NaN would spread to the whole tile, so the caller computes it again. */
 bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const float *filter, bool packed,
                   float *result, const Parallel *parallel, void *workspace);

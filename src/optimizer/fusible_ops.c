@@ -34,8 +34,7 @@ static bool edge_is_reference(const Edge *edge) {
   return dtype_is_ref((int)edge->src->output_types[edge->src_output]);
 }
 
-/* A kernel that was registered at run time is not fused. */
-static bool has_own_kernel(const Node *node) {
+bool node_has_own_kernel(const Node *node) {
   KernelFunctions functions;
   Status ignored;
   status_init(&ignored);
@@ -104,7 +103,7 @@ bool node_reduces_rows(const Node *node) {
   DimHandle row = shape->dims[shape_rank(shape) - 1];
   return (node->input_types[0] == DT_FLOAT || node->input_types[0] == DT_DOUBLE) && dim_known(row) &&
          dim_value(row) >= SHORTEST_ROW && dim_value(row) <= LONGEST_ROW &&
-         is_last_axis(node->inputs[1]->src, shape_rank(shape) - 1) && has_own_kernel(node);
+         is_last_axis(node->inputs[1]->src, shape_rank(shape) - 1) && node_has_own_kernel(node);
 }
 
 /* --- all --- */
@@ -119,6 +118,6 @@ const char *node_fused_op(const Node *node) {
     if (!is_fusible_type(node->input_types[i]) || node->input_types[i] != node->input_types[0]) return NULL;
     if (!edge || edge_is_reference(edge)) return NULL;
   }
-  if (!is_fusible_type(node->output_types[0]) || !has_own_kernel(node)) return NULL;
+  if (!is_fusible_type(node->output_types[0]) || !node_has_own_kernel(node)) return NULL;
   return !is_bias ? node->op->def->name : adds_row(node) ? "AddV2" : NULL;
 }

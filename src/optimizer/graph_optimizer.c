@@ -2,6 +2,7 @@
 
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
+#include "optimizer/fuse_products.h"
 #include "optimizer/graph_cleanup.h"
 
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
@@ -59,6 +60,16 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
   return true;
 }
 
+static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  bool step, removed;
+  TRY(graph_fuse_products(graph, options->keep, &step, status));
+  *changed |= step;
+  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
+  TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));
+  *changed |= step;
+  return true;
+}
+
 bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool any = false, ok = true, step = true;
   int max_rounds = options->max_rounds > 0 ? options->max_rounds : OPTIMIZER_MAX_ROUNDS;
@@ -67,10 +78,7 @@ bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed
     ok = run_round(graph, options, &step, status);
     any |= step;
   }
-  if (ok && options->fuse) {
-    ok = graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status);
-    any |= step;
-  }
+  if (ok && options->fuse) ok = fuse(graph, options, &any, status);
   if (changed) *changed = any;
   return ok && graph_fixup_source_and_sink_edges(graph, NULL, status);
 }

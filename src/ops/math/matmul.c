@@ -6,6 +6,7 @@
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
 #include "ops/support/packed_matrix.h"
+#include "ops/support/product_epilogue.h"
 #include "ops/math/matrix_product.h"
 
 typedef struct MatMulState {
@@ -68,7 +69,8 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
   args->ldc = args->n;
   TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){args->m, args->n}, &out, status));
   args->c = out->data;
-  return true;
+  args->activation = product_epilogue_activation(context);
+  return product_epilogue_bias(context, out, args->n, &args->bias, status);
 }
 
 static bool matmul_kernel(KernelContext *context, Status *status) {

@@ -10,6 +10,7 @@
 #include "ops/nn/depthwise_product.h"
 #include "ops/support/element_types.h"
 #include "ops/support/packed_matrix.h"
+#include "ops/support/product_epilogue.h"
 #include "ops/support/window_attrs.h"
 
 typedef struct ConvState {
@@ -178,6 +179,8 @@ static bool conv2d(KernelContext *context, Status *status) {
   ImageSizes sizes = {conv.batch, {conv.axis[0].out, conv.axis[1].out}, conv.out_channels};
   image_dims(&sizes, state->attrs.channels_first, dims);
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
+  TRY(product_epilogue_bias(context, out, conv.out_channels, &conv.bias, status));
+  conv.activation = product_epilogue_activation(context);
   return compute(context, CONV_FORWARD, &conv, out, status);
 }
 

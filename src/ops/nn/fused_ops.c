@@ -12,6 +12,7 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 #include "ops/support/kernel_chain.h"
+#include "ops/support/product_epilogue.h"
 
 #define TEMPLATE "ops/nn/fused_units.inc"
 #define TYPES TYPES_FLOAT
@@ -89,6 +90,32 @@ static bool add_fused(Fusion *f, Str op, Status *status) {
   return refuse(f, status);
 }
 
+/* --- what the product does itself --- */
+
+static const ProductEpilogue kEpilogues[2][3] = {{{false, GEMM_NONE},
+                                                  {false, GEMM_RELU},
+                                                  {false, GEMM_RELU6}},
+                                                 {{true, GEMM_NONE}, {true, GEMM_RELU}, {true, GEMM_RELU6}}};
+
+static bool is_op(const Fusion *f, size_t i, const char *name) {
+  if (i >= f->ops->n_s) return false;
+  return str_equal_text((Str){(const char *)f->ops->s[i].data, f->ops->s[i].len}, name);
+}
+
+/* Lets the product add a bias and compute an activation that follows. Returns the number of these ops. */
+static size_t extend_product(Fusion *f) {
+  DataType type = f->construction->output_types[0];
+  if (type != DT_FLOAT && type != DT_DOUBLE) return 0;
+  int bias = is_op(f, 0, "BiasAdd") && f->next < f->end;
+  GemmActivation activation = is_op(f, (size_t)bias, "Relu")    ? GEMM_RELU
+                              : is_op(f, (size_t)bias, "Relu6") ? GEMM_RELU6
+                                                                : GEMM_NONE;
+  if (!bias && activation == GEMM_NONE) return 0;
+  kernel_chain_extend(f->chain, bias, &kEpilogues[bias][activation]);
+  f->next += bias;
+  return (size_t)bias + (activation != GEMM_NONE);
+}
+
 static bool check_filter_format(const NodeDef *node, Status *status) {
   Str format;
   if (!node_def_attr(node, "filter_format")) return true;
@@ -112,7 +139,7 @@ static bool fused_construct(const KernelConstruction *construction, void *memory
   TRY(check_filter_format(construction->node, status));
   f.end = num_args < construction->num_inputs - 1 ? 2 + (int)num_args : construction->num_inputs;
   TRY(kernel_chain_add(f.chain, construction, op, NULL, 0, 0, 2, status));
-  for (size_t i = 0; i < f.ops->n_s; i++)
+  for (size_t i = extend_product(&f); i < f.ops->n_s; i++)
     TRY(add_fused(&f, (Str){(const char *)f.ops->s[i].data, f.ops->s[i].len}, status));
   return f.next == f.end || status_invalid(status, "Fused %s must have one extra argument: bias.", f.name);
 }

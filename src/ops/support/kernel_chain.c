@@ -59,6 +59,12 @@ bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const
   return true;
 }
 
+void kernel_chain_extend(KernelChain *chain, int count, const void *data) {
+  ChainLink *link = &chain->links[chain->count - 1];
+  link->count += count;
+  link->data = data;
+}
+
 void kernel_chain_destroy(void *memory) {
   KernelChain *chain = memory;
   for (int i = 0; i < chain->count; i++) op_kernel_free(chain->links[i].kernel);
@@ -98,7 +104,7 @@ static bool run_link(const KernelContext *outer, const ChainLink *link, bool is_
     context.state = kernel->state;
     context.op_name = kernel->op->def->name;
   }
-  context.data = kernel ? kernel->data : link->data;
+  context.data = kernel && !link->data ? kernel->data : link->data;
   return kernel ? kernel->compute(&context, status) : link->compute(&context, status);
 }
 

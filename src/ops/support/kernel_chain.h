@@ -18,8 +18,8 @@ enum { KERNEL_CHAIN_MAX = 8, KERNEL_CHAIN_MAX_INPUTS = 8, KERNEL_CHAIN_MAX_OUTPU
 
 typedef struct ChainLink {
   OpKernel *kernel;        /* owned; or NULL: */
-  KernelComputeFn compute; /* a kernel with `data` and one input */
-  const void *data;
+  KernelComputeFn compute; /* a kernel with one input */
+  const void *data;        /* NULL: that of the kernel */
   int first, count;
 } ChainLink;
 
@@ -41,6 +41,9 @@ MUST_CHECK bool kernel_chain_add(KernelChain *chain, const KernelConstruction *c
 /* Appends a kernel without a state. */
 MUST_CHECK bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const void *data,
                                          Status *status);
+/* The last kernel, made from a registration, also takes the next `count` inputs of the node, and `data` is
+ * its KernelContext.data; static. */
+void kernel_chain_extend(KernelChain *chain, int count, const void *data);
 /* The functions of an OpRegistration whose state is a KernelChain. */
 bool kernel_chain_compute(KernelContext *context, Status *status);
 void kernel_chain_destroy(void *chain);

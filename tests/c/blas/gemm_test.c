@@ -49,9 +49,9 @@ static const Type kTypes[] = {
 typedef struct Case {
   const Type *type;
   int64_t m, n, k;
-  bool transpose_a, transpose_b, accumulate, bias, relu, packed_b,
-      gathered; /* gathered: only pack_a knows A */
-  int64_t gap;  /* unused elements after each row */
+  bool transpose_a, transpose_b, accumulate, bias, packed_b, gathered; /* gathered: only pack_a knows A */
+  GemmActivation activation;
+  int64_t gap; /* unused elements after each row */
 } Case;
 
 typedef struct Matrix {
@@ -127,9 +127,10 @@ static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64
 
 static void check_case(const Case *c) {
   const Type *type = c->type;
-  CHECK_CONTEXT("%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d relu=%d packed=%d gathered=%d gap=%d",
-                type->name, (int)c->m, (int)c->n, (int)c->k, c->transpose_a, c->transpose_b, c->accumulate,
-                c->bias, c->relu, c->packed_b, c->gathered, (int)c->gap);
+  CHECK_CONTEXT(
+      "%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d activation=%d packed=%d gathered=%d gap=%d",
+      type->name, (int)c->m, (int)c->n, (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias,
+      c->activation, c->packed_b, c->gathered, (int)c->gap);
   random_state = (uint32_t)(c->m * 31 + c->n * 17 + c->k);
   Matrix a = c->transpose_a ? make_matrix(type, c->k, c->m, c->gap) : make_matrix(type, c->m, c->k, c->gap);
   Matrix b =
@@ -151,7 +152,7 @@ static void check_case(const Case *c) {
                    .ldc = result.stride,
                    .accumulate = c->accumulate,
                    .bias = c->bias ? bias.data : NULL,
-                   .activation = c->relu ? GEMM_RELU : GEMM_NONE};
+                   .activation = c->activation};
   Source source = {type, a, c->transpose_a, c->m, c->k};
   if (c->gathered) {
     args.a = &source, args.lda = 0, args.transpose_a = false;
@@ -182,7 +183,8 @@ static void check_case(const Case *c) {
       double magnitude = 1, want = dot(wide_a + i * c->k, wide_b + j * c->k, c->k, &magnitude);
       if (c->accumulate) want += type->get(before, at);
       if (c->bias) want += type->get(bias.data, j);
-      if (c->relu && want < 0) want = 0;
+      if (c->activation != GEMM_NONE && want < 0) want = 0;
+      if (c->activation == GEMM_RELU6 && want > 6) want = 6;
       /* The worst rounding of a sum of k terms in blocks stays far below k roundings of the whole. */
       double tolerance = type->epsilon * magnitude * (4 + sqrt((double)c->k));
       bad += !(fabs(type->get(serial, at) - want) <= tolerance);
@@ -212,7 +214,8 @@ static void check_small_sizes(const Type *type, int64_t limit) {
       for (c.k = 0; c.k <= limit; c.k++) {
         unsigned mix = (unsigned)(c.m * 7 + c.n * 11 + c.k * 13);
         c.transpose_a = mix & 1, c.transpose_b = mix >> 1 & 1;
-        c.accumulate = mix % 3 == 0, c.bias = mix % 5 < 2, c.relu = mix % 7 < 3, c.gap = mix % 4;
+        c.accumulate = mix % 3 == 0, c.bias = mix % 5 < 2, c.activation = (GemmActivation)(mix % 7 / 2 % 3),
+        c.gap = mix % 4;
         check_case(&c);
         c.transpose_a = !c.transpose_a;
         check_case(&c);
@@ -253,7 +256,7 @@ TEST(gemm_large_sizes) {
                   .transpose_b = flags >> 1,
                   .bias = true,
                   .accumulate = flags == 1,
-                  .relu = flags == 2,
+                  .activation = flags == 2 ? GEMM_RELU6 : GEMM_NONE,
                   .gap = 1};
         check_case(&c);
         c.packed_b = true;
@@ -290,7 +293,7 @@ TEST(gemm_propagates_nan_and_infinity) {
                          .ldb = tb ? k : n,
                          .c = c,
                          .ldc = n,
-                         .activation = GEMM_RELU};
+                         .activation = m % 2 == 0 ? GEMM_RELU : GEMM_RELU6};
         run(&gemm_f32, &args, NULL);
         int wrong = 0;
         for (int64_t i = 0; i < m; i++) {

@@ -6,54 +6,7 @@
 
 #include "c_api/random_values.h"
 #include "op_runner.h"
-#include "runtime/session_fixture.h"
-
-/* --- sessions of one graph, with and without the optimizer --- */
-
-static Session *plain_session(Fixture *f) {
-  Session *session = session_new(f->graph, &f->status);
-  if (session) session_optimize(session, false);
-  return session;
-}
-
-enum { MOST_FEEDS = 8, MOST_FETCHES = 8 };
-
-typedef struct TestStep {
-  NodeOutput feeds[MOST_FEEDS], fetches[MOST_FETCHES];
-  Tensor values[MOST_FEEDS], results[MOST_FETCHES];
-  int num_feeds, num_fetches;
-} TestStep;
-
-static bool run_step(Session *session, TestStep *step, Status *status) {
-  const Tensor *values[MOST_FEEDS];
-  for (int i = 0; i < step->num_feeds; i++) values[i] = &step->values[i];
-  return session_run(session, step->feeds, values, step->num_feeds, step->fetches, step->results,
-                     step->num_fetches, NULL, 0, status);
-}
-
-static void clear_results(TestStep *step) {
-  for (int i = 0; i < step->num_fetches; i++) tensor_clear(&step->results[i]);
-}
-
-static void clear_values(TestStep *step) {
-  for (int i = 0; i < step->num_feeds; i++) tensor_clear(&step->values[i]);
-}
-
-/* The same bits; any NaN equals any other. */
-static bool same_element(const Tensor *a, const Tensor *b, int64_t i) {
-  size_t size = dtype_size((int)a->dtype);
-  if (memcmp((char *)a->data + (size_t)i * size, (char *)b->data + (size_t)i * size, size) == 0) return true;
-  return a->dtype != DT_BOOL && isnan(tensor_double_at(a, i)) && isnan(tensor_double_at(b, i));
-}
-
-static void check_same(const Tensor *fused, const Tensor *plain, const char *what) {
-  if (!CHECK(fused->dtype == plain->dtype && shape_equal(&fused->shape, &plain->shape))) return;
-  for (int64_t i = 0; i < tensor_num_elements(plain); i++) {
-    CHECK_CONTEXT("%s, element %d", what, (int)i);
-    if (!CHECK(same_element(fused, plain, i))) break;
-  }
-  CHECK_CONTEXT("%s", "");
-}
+#include "runtime/fused_steps.h"
 
 /* --- random graphs --- */
 
@@ -70,7 +23,6 @@ static const char *const kBinary[] = {"Add", "AddV2",    "DivNoNan", "Maximum", 
 static const char *const kCompare[] = {"Greater", "GreaterEqual", "Less", "LessEqual"};
 static const char *const kReductions[] = {"Max", "Mean", "Min", "Sum"};
 static const char *const kLogical[] = {"LogicalAnd", "LogicalOr"};
-#define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
 enum { MOST_NODES = 40, BASE_RANK = 3 };
 
@@ -121,10 +73,6 @@ static NodeOutput any_number(Builder *b) {
   return b->numbers[b->num_numbers - 1 - random_below(&b->random, back)];
 }
 
-static const char *pick(Builder *b, const char *const *list, int count) {
-  return list[random_below(&b->random, count)];
-}
-
 /* Over the last dimension, which is kept. */
 static NodeOutput reduction(Graph *graph, const char *op, const char *name, NodeOutput x) {
   Attr axis[] = {{"dtype", "type: DT_INT32"},
@@ -143,21 +91,21 @@ static NodeOutput any_node(Builder *b, const char *name) {
   Graph *graph = b->f.graph;
   NodeOutput x = any_number(b);
   switch (random_below(&b->random, 13)) {
-    case 0: return binary(graph, pick(b, kCompare, COUNT(kCompare)), name, x, any_number(b));
+    case 0: return binary(graph, pick(&b->random, kCompare, COUNT(kCompare)), name, x, any_number(b));
     case 1:
       if (b->num_bools < 1) return unary(graph, "Neg", name, x);
       if (b->num_bools < 2) return unary(graph, "LogicalNot", name, b->bools[0]);
-      return binary(graph, pick(b, kLogical, COUNT(kLogical)), name, b->bools[b->num_bools - 1],
+      return binary(graph, pick(&b->random, kLogical, COUNT(kLogical)), name, b->bools[b->num_bools - 1],
                     b->bools[random_below(&b->random, b->num_bools)]);
-    case 2: /* of equal shapes */ return binary(graph, pick(b, kPairs, COUNT(kPairs)), name, x, x);
+    case 2: /* of equal shapes */ return binary(graph, pick(&b->random, kPairs, COUNT(kPairs)), name, x, x);
     case 3:
       if (!b->unknown_shapes && !is_scalar(x))
-        return reduction(graph, pick(b, kReductions, COUNT(kReductions)), name, x);
+        return reduction(graph, pick(&b->random, kReductions, COUNT(kReductions)), name, x);
       return unary(graph, "Abs", name, x);
     case 4:
     case 5:
-    case 6: return unary(graph, pick(b, kUnary, COUNT(kUnary)), name, x);
-    default: return binary(graph, pick(b, kBinary, COUNT(kBinary)), name, x, any_number(b));
+    case 6: return unary(graph, pick(&b->random, kUnary, COUNT(kUnary)), name, x);
+    default: return binary(graph, pick(&b->random, kBinary, COUNT(kBinary)), name, x, any_number(b));
   }
 }
 

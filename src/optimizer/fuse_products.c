@@ -1,0 +1,306 @@
+#include "optimizer/fuse_products.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "graph/node_builder.h"
+#include "op/node_def.h"
+#include "optimizer/channel_terms.h"
+#include "optimizer/fusible_ops.h"
+#include "optimizer/optimizer_internal.h"
+
+typedef struct Fuse {
+  Graph *graph;
+  const NodeSet *keep;
+  Arena *arena; /* of one product */
+  Status *status;
+  int64_t bytes; /* of the filters so far */
+} Fuse;
+
+static bool oom(const Fuse *f) { return status_oom(f->status, "fusing nodes"); }
+
+/* --- products --- */
+
+typedef struct ProductOp {
+  const char *op, *fused;
+  const char *attrs[6]; /* that both have */
+} ProductOp;
+
+static const ProductOp kProducts[] = {
+    {"Conv2D", "_FusedConv2D", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
+    {"DepthwiseConv2dNative",
+     "FusedDepthwiseConv2dNative",
+     {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
+    {"MatMul", "_FusedMatMul", {"T", "transpose_a", "transpose_b"}},
+};
+
+enum { MOST_PARTS = 16 };
+
+/* A product, and what is fused with it. */
+typedef struct Product {
+  const ProductOp *op;
+  Node *node;
+  const Node *pad; /* the Pad before it, or NULL */
+  Node *parts[MOST_PARTS]; /* the product and what follows it */
+  int num_parts;
+  ChannelTerms terms;
+  bool is_transposed; /* the filter has one row for each channel */
+  NodeOutput bias;    /* that is no constant; node NULL: none */
+  const char *activation;
+} Product;
+
+static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
+
+static bool is_free(const Fuse *f, const Node *node) {
+  return node->op && !node->op->is_aside && node->num_control_inputs == 0 && !node->source_edge &&
+         !optimizer_is_waited_for(node) && !kept(f->keep, node) && node_has_own_kernel(node);
+}
+
+static bool attr_is(const Node *node, const char *name, const char *text) {
+  const AttrValue *value = node_def_attr(node->def, name);
+  return value && value->s.len == strlen(text) && memcmp(value->s.data, text, value->s.len) == 0;
+}
+
+static bool is_channels_first(const Node *node) { return attr_is(node, "data_format", "NCHW"); }
+
+/* Whether the node is a product whose number of channels is known. */
+static bool begin(const Fuse *f, Node *node, Product *p) {
+  const size_t kinds = sizeof kProducts / sizeof *kProducts;
+  size_t kind = 0;
+  while (kind < kinds && !is_op(node, kProducts[kind].op)) kind++;
+  if (kind == kinds || !is_free(f, node) || node->num_inputs != 2 || !node->inputs[0] || !node->inputs[1])
+    return false;
+  ShapeHandle shape = node->output_shapes[0];
+  DataType type = node->output_types[0];
+  bool is_matrix = is_op(node, "MatMul");
+  if (!shape || !shape_rank_known(shape) || (type != DT_FLOAT && (is_matrix || type != DT_DOUBLE))) return false;
+  int32_t rank = shape_rank(shape), after = is_channels_first(node) ? 2 : 0;
+  if (rank != (is_matrix ? 2 : 4) || !dim_known(shape->dims[rank - 1 - after])) return false;
+  const AttrValue *transposed = node_def_attr(node->def, "transpose_b");
+  *p = (Product){.op = &kProducts[kind],
+                 .node = node,
+                 .parts = {node},
+                 .num_parts = 1,
+                 .is_transposed = transposed && transposed->b,
+                 .terms = {.type = type,
+                           .rank = rank,
+                           .after = after,
+                           .channels = dim_value(shape->dims[rank - 1 - after])}};
+  return p->terms.channels > 0;
+}
+
+/* --- what precedes --- */
+
+/* The Pad whose zeros the product can add itself. */
+static bool find_pad(const Fuse *f, Product *p) {
+  const Edge *edge = p->node->inputs[0];
+  const Node *pad = edge->src;
+  if (is_op(p->node, "MatMul") || is_channels_first(p->node) || !attr_is(p->node, "padding", "VALID")) return true;
+  if (!is_op(pad, "Pad") || !is_free(f, pad) || pad->num_out_edges != 1 || pad->num_inputs != 2) return true;
+  const Node *sizes = pad->inputs[1]->src;
+  Tensor value = {0};
+  bool is_known;
+  TRY(channel_terms_constant(sizes, &value, &is_known, f->status));
+  if (!is_known) return true;
+  bool fits = tensor_num_elements(&value) == 8;
+  for (int64_t i = 0; i < 8 && fits; i++) {
+    int64_t size = tensor_int_at(&value, i);
+    fits = i < 2 || i > 5 ? size == 0 : size >= 0;
+  }
+  tensor_clear(&value);
+  if (fits) p->pad = pad;
+  return true;
+}
+
+/* --- what follows --- */
+
+static Node *last_of(const Product *p) { return p->parts[p->num_parts - 1]; }
+
+/* The node that alone reads the last one, and may be fused with it. */
+static Node *next_of(const Fuse *f, const Product *p) {
+  const Node *node = last_of(p);
+  if (p->num_parts == MOST_PARTS || node->num_out_edges != 1 || edge_is_control(node->out_edges[0])) return NULL;
+  Node *next = node->out_edges[0]->dst;
+  if (node->out_edges[0]->src_output != 0 || !is_free(f, next) || next->assigned_device != node->assigned_device)
+    return NULL;
+  return strcmp(next->def->device, node->def->device) == 0 ? next : NULL;
+}
+
+static bool is_const_filter(const Product *p) {
+  const Edge *edge = p->node->inputs[1];
+  return node_is_const(edge->src);
+}
+
+static const char *activation_of(const Node *node) {
+  return is_op(node, "Relu") ? "Relu" : is_op(node, "Relu6") ? "Relu6" : NULL;
+}
+
+/* A vector with one element a channel that `node` adds to its input. */
+static NodeOutput bias_of(const Product *p, const Node *node) {
+  const NodeOutput none = {NULL, 0};
+  int other = 1 - last_of(p)->out_edges[0]->dst_input;
+  bool is_bias = is_op(node, "BiasAdd") && other == 1 && is_channels_first(node) == (p->terms.after > 0);
+  if (!is_bias && (!is_op(node, "AddV2") || p->terms.after > 0)) return none;
+  const Edge *edge = node->inputs[other];
+  ShapeHandle shape = edge->src->output_shapes[edge->src_output];
+  if (dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
+  if (!shape || !shape_rank_known(shape) || shape_rank(shape) != 1 || !dim_known(shape->dims[0])) return none;
+  return dim_value(shape->dims[0]) == p->terms.channels ? (NodeOutput){edge->src, edge->src_output} : none;
+}
+
+/* Adds constant factors and terms, then a bias, then an activation. */
+static bool find_following(Fuse *f, Product *p) {
+  Node *next;
+  bool is_part = true;
+  TRY(channel_terms_begin(&p->terms, f->arena, f->status));
+  while ((next = next_of(f, p)) && is_part) {
+    TRY(channel_terms_add(&p->terms, next, last_of(p)->out_edges[0]->dst_input, is_const_filter(p), &is_part, f->status));
+    if (is_part) p->parts[p->num_parts++] = next;
+  }
+  if (!p->terms.has_offset && next) {
+    p->bias = bias_of(p, next);
+    if (p->bias.node) p->parts[p->num_parts++] = next;
+  }
+  /* The list of the types of _FusedConv2D's arguments must not be empty. */
+  next = p->bias.node || p->terms.has_offset ? next_of(f, p) : NULL;
+  p->activation = next ? activation_of(next) : NULL;
+  if (p->activation) p->parts[p->num_parts++] = next;
+  return true;
+}
+
+/* --- the fused node --- */
+
+/* Adds a Const that waits for what the Const `beside` waits for, so that it is in the same frame of a loop. */
+static bool add_const(Fuse *f, const Tensor *value, const Node *beside, NodeOutput *made) {
+  NodeBuilder b;
+  node_builder(&b, f->graph, "Const", graph_new_free_name(f->graph, beside->name));
+  node_builder_device(&b, beside->def->device);
+  node_builder_tensor(&b, value);
+  for (int32_t i = 0; i < beside->num_control_inputs; i++)
+    node_builder_control(&b, beside->control_inputs[i]->src);
+  made->index = 0;
+  TRY(node_builder_finish_bare(&b, &made->node, f->status));
+  made->node->assigned_device = beside->assigned_device;
+  return graph_infer_shapes(f->graph, made->node, f->status);
+}
+
+/* The filter with the factors of its channels. */
+static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
+  const Node *node = filter->node;
+  Tensor value = {0}, scaled = {0};
+  bool is_known;
+  TRY(channel_terms_constant(node, &value, &is_known, f->status));
+  bool ok = tensor_allocate(&scaled, value.dtype, &value.shape, NULL, f->status);
+  if (ok) {
+    int64_t count = tensor_num_elements(&value);
+    int64_t run = p->is_transposed && count > 0 ? count / p->terms.channels : 1;
+    channel_terms_scale(&p->terms, &value, run, &scaled);
+    f->bytes += tensor_bytes(&scaled);
+    ok = add_const(f, &scaled, node, filter);
+  }
+  tensor_clear(&value);
+  tensor_clear(&scaled);
+  return ok;
+}
+
+static bool add_bias(Fuse *f, const Product *p, NodeOutput *bias) {
+  Tensor value = {0};
+  bool ok = channel_terms_offset(&p->terms, &value, f->status) &&
+            add_const(f, &value, p->terms.constant, bias);
+  tensor_clear(&value);
+  return ok;
+}
+
+static void copy_attrs(const Product *p, NodeBuilder *b) {
+  for (size_t i = 0; i < sizeof p->op->attrs / sizeof *p->op->attrs && p->op->attrs[i]; i++) {
+    const AttrValue *value = node_def_attr(p->node->def, p->op->attrs[i]);
+    bool is_replaced = p->pad && strstr(p->op->attrs[i], "padding");
+    if (value && !is_replaced) node_builder_attr(b, p->op->attrs[i], (AttrValue *)value);
+  }
+}
+
+static bool set_padding(const Fuse *f, const Product *p, NodeBuilder *b) {
+  Arena *arena = node_builder_arena(b);
+  Tensor value = {0};
+  int64_t sizes[8];
+  bool is_known;
+  if (!p->pad) return true;
+  TRY(channel_terms_constant(p->pad->inputs[1]->src, &value, &is_known, f->status));
+  for (int i = 0; i < 8; i++) sizes[i] = tensor_int_at(&value, i);
+  tensor_clear(&value);
+  node_builder_attr(b, "padding", attr_value_string(arena, "EXPLICIT", strlen("EXPLICIT")));
+  node_builder_attr(b, "explicit_paddings", attr_value_int_list(arena, sizes, 8));
+  return true;
+}
+
+static void set_fused_ops(const Product *p, NodeBuilder *b) {
+  Arena *arena = node_builder_arena(b);
+  Str ops[2];
+  size_t count = 0;
+  ops[count++] = str_of("BiasAdd");
+  if (p->activation) ops[count++] = str_of(p->activation);
+  node_builder_attr(b, "fused_ops", attr_value_string_list(arena, ops, count));
+  node_builder_int(b, "num_args", 1);
+  if (!is_op(p->node, "Conv2D")) return;
+  node_builder_types(b, "TArgs", &p->terms.type, 1);
+  node_builder_int(b, "num_host_args", 0);
+}
+
+static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
+
+static bool add_fused(Fuse *f, const Product *p, Node **made) {
+  NodeOutput inputs[3] = {source_of(p->pad ? p->pad->inputs[0] : p->node->inputs[0]),
+                          source_of(p->node->inputs[1]), p->bias};
+  if (p->terms.has_scale) TRY(scale_filter(f, p, &inputs[1]));
+  if (p->terms.has_offset) TRY(add_bias(f, p, &inputs[2]));
+  bool has_bias = inputs[2].node != NULL;
+  NodeBuilder b;
+  node_builder(&b, f->graph, has_bias ? p->op->fused : p->op->op, p->node->name);
+  node_builder_device(&b, p->node->def->device);
+  copy_attrs(p, &b);
+  TRY(set_padding(f, p, &b));
+  if (has_bias) set_fused_ops(p, &b);
+  node_builder_inputs(&b, inputs, 2 + has_bias);
+  *made = NULL;
+  if (!node_builder_finish_bare(&b, made, f->status)) {
+    graph_remove_node(f->graph, *made);
+    return false;
+  }
+  (*made)->assigned_device = p->node->assigned_device;
+  (*made)->output_shapes[0] = last_of(p)->output_shapes[0];
+  return true;
+}
+
+static bool fuse_product(Fuse *f, Product *p, bool *changed) {
+  TRY(find_pad(f, p));
+  TRY(find_following(f, p));
+  if (p->num_parts == 1 && !p->pad) return true;
+  if (p->terms.has_scale && f->bytes > FUSE_PRODUCTS_MOST_BYTES) return true;
+  Node *made;
+  TRY(add_fused(f, p, &made));
+  const Node *last = last_of(p);
+  for (int32_t i = last->num_out_edges - 1; i >= 0; i--) {
+    Edge *edge = last->out_edges[i];
+    TRY(graph_update_edge(f->graph, made, 0, edge->dst, edge->dst_input, f->status));
+  }
+  for (int i = p->num_parts - 1; i >= 0; i--) graph_remove_node(f->graph, p->parts[i]);
+  if (p->pad) graph_remove_node(f->graph, (Node *)p->pad);
+  *changed = true;
+  return true;
+}
+
+bool graph_fuse_products(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
+  Fuse f = {.graph = graph, .keep = keep, .status = status};
+  *changed = false;
+  int64_t ids = graph_num_node_ids(graph);
+  for (int64_t id = 0; id < ids; id++) {
+    Node *node = graph_node(graph, id);
+    Product product;
+    if (!node || !node->op || !begin(&f, node, &product)) continue;
+    if (!(f.arena = arena_new())) return oom(&f);
+    bool ok = fuse_product(&f, &product, changed);
+    arena_free(f.arena);
+    if (!ok) return false;
+  }
+  return true;
+}
