@@ -9,7 +9,8 @@
 bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status) {
   const TensorProto *proto;
   *known = node_is_const(node);
-  return !*known || (node_attr_tensor(node->def, "value", &proto, status) && tensor_from_proto(proto, value, status));
+  return !*known ||
+         (node_attr_tensor(node->def, "value", &proto, status) && tensor_from_proto(proto, value, status));
 }
 
 bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *status) {
@@ -86,11 +87,14 @@ static bool add_constant(ChannelTerms *terms, TermKind kind, const Node *node, i
 /* --- batch norm --- */
 
 static bool is_batch_norm(const ChannelTerms *terms, const Node *node, int input) {
-  if (strncmp(node->def->op, "FusedBatchNorm", strlen("FusedBatchNorm")) != 0 || node->num_inputs != 5 || input != 0)
+  if (strncmp(node->def->op, "FusedBatchNorm", strlen("FusedBatchNorm")) != 0 || node->num_inputs != 5 ||
+      input != 0)
     return false;
   const AttrValue *training = node_def_attr(node->def, "is_training"),
                   *format = node_def_attr(node->def, "data_format"), *type = node_def_attr(node->def, "U");
-  if (!training || training->b || !format || terms->type != DT_FLOAT || (type && (DataType)type->type != DT_FLOAT)) return false;
+  if (!training || training->b || !format || terms->type != DT_FLOAT ||
+      (type && (DataType)type->type != DT_FLOAT))
+    return false;
   bool is_first = format->s.len == 4 && memcmp(format->s.data, "NCHW", 4) == 0;
   if (format->s.len != 4 || is_first != (terms->after > 0)) return false;
   for (int32_t i = 0; i < node->num_out_edges; i++) {

@@ -19,7 +19,8 @@ typedef struct ChannelTerms {
   const Node *constant; /* one of those added */
 } ChannelTerms;
 
-/* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of memory. */
+/* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of
+ * memory. */
 MUST_CHECK bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status);
 
 /* Factors of one and terms of zero, in `arena`. The first four fields are set. */
@@ -27,8 +28,8 @@ MUST_CHECK bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *s
 /* Adds the node that reads the result at input `input`, if it is a Mul, an addition, a Sub or a batch norm of
  * inference with constants by channel; *added is false for other nodes. `may_scale`: whether factors are
  * allowed. */
-MUST_CHECK bool channel_terms_add(ChannelTerms *terms, const Node *node, int input, bool may_scale, bool *added,
-                                  Status *status);
+MUST_CHECK bool channel_terms_add(ChannelTerms *terms, const Node *node, int input, bool may_scale,
+                                  bool *added, Status *status);
 
 /* Multiplies the elements of `from`, of which `run` adjacent ones belong to a channel, and the next ones to
  * the next channel. */

@@ -40,7 +40,7 @@ enum { MOST_PARTS = 16 };
 typedef struct Product {
   const ProductOp *op;
   Node *node;
-  const Node *pad; /* the Pad before it, or NULL */
+  const Node *pad;         /* the Pad before it, or NULL */
   Node *parts[MOST_PARTS]; /* the product and what follows it */
   int num_parts;
   ChannelTerms terms;
@@ -73,7 +73,8 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
   ShapeHandle shape = node->output_shapes[0];
   DataType type = node->output_types[0];
   bool is_matrix = is_op(node, "MatMul");
-  if (!shape || !shape_rank_known(shape) || (type != DT_FLOAT && (is_matrix || type != DT_DOUBLE))) return false;
+  if (!shape || !shape_rank_known(shape) || (type != DT_FLOAT && (is_matrix || type != DT_DOUBLE)))
+    return false;
   int32_t rank = shape_rank(shape), after = is_channels_first(node) ? 2 : 0;
   if (rank != (is_matrix ? 2 : 4) || !dim_known(shape->dims[rank - 1 - after])) return false;
   const AttrValue *transposed = node_def_attr(node->def, "transpose_b");
@@ -95,7 +96,8 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
 static bool find_pad(const Fuse *f, Product *p) {
   const Edge *edge = p->node->inputs[0];
   const Node *pad = edge->src;
-  if (is_op(p->node, "MatMul") || is_channels_first(p->node) || !attr_is(p->node, "padding", "VALID")) return true;
+  if (is_op(p->node, "MatMul") || is_channels_first(p->node) || !attr_is(p->node, "padding", "VALID"))
+    return true;
   if (!is_op(pad, "Pad") || !is_free(f, pad) || pad->num_out_edges != 1 || pad->num_inputs != 2) return true;
   const Node *sizes = pad->inputs[1]->src;
   Tensor value = {0};
@@ -119,9 +121,11 @@ static Node *last_of(const Product *p) { return p->parts[p->num_parts - 1]; }
 /* The node that alone reads the last one, and may be fused with it. */
 static Node *next_of(const Fuse *f, const Product *p) {
   const Node *node = last_of(p);
-  if (p->num_parts == MOST_PARTS || node->num_out_edges != 1 || edge_is_control(node->out_edges[0])) return NULL;
+  if (p->num_parts == MOST_PARTS || node->num_out_edges != 1 || edge_is_control(node->out_edges[0]))
+    return NULL;
   Node *next = node->out_edges[0]->dst;
-  if (node->out_edges[0]->src_output != 0 || !is_free(f, next) || next->assigned_device != node->assigned_device)
+  if (node->out_edges[0]->src_output != 0 || !is_free(f, next) ||
+      next->assigned_device != node->assigned_device)
     return NULL;
   return strcmp(next->def->device, node->def->device) == 0 ? next : NULL;
 }
@@ -154,7 +158,8 @@ static bool find_following(Fuse *f, Product *p) {
   bool is_part = true;
   TRY(channel_terms_begin(&p->terms, f->arena, f->status));
   while ((next = next_of(f, p)) && is_part) {
-    TRY(channel_terms_add(&p->terms, next, last_of(p)->out_edges[0]->dst_input, is_const_filter(p), &is_part, f->status));
+    TRY(channel_terms_add(&p->terms, next, last_of(p)->out_edges[0]->dst_input, is_const_filter(p), &is_part,
+                          f->status));
     if (is_part) p->parts[p->num_parts++] = next;
   }
   if (!p->terms.has_offset && next) {
@@ -170,7 +175,8 @@ static bool find_following(Fuse *f, Product *p) {
 
 /* --- the fused node --- */
 
-/* Adds a Const that waits for what the Const `beside` waits for, so that it is in the same frame of a loop. */
+/* Adds a Const that waits for what the Const `beside` waits for, so that it is in the same frame of a loop.
+ */
 static bool add_const(Fuse *f, const Tensor *value, const Node *beside, NodeOutput *made) {
   NodeBuilder b;
   node_builder(&b, f->graph, "Const", graph_new_free_name(f->graph, beside->name));
@@ -205,8 +211,8 @@ static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
 
 static bool add_bias(Fuse *f, const Product *p, NodeOutput *bias) {
   Tensor value = {0};
-  bool ok = channel_terms_offset(&p->terms, &value, f->status) &&
-            add_const(f, &value, p->terms.constant, bias);
+  bool ok =
+      channel_terms_offset(&p->terms, &value, f->status) && add_const(f, &value, p->terms.constant, bias);
   tensor_clear(&value);
   return ok;
 }

@@ -9,8 +9,9 @@
 #include "shortage.h"
 
 static const char kImage[] = "shape { dim { size: 1 } dim { size: 4 } dim { size: 4 } dim { size: 2 } }",
-                  kFilter[] = "tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 2 } dim { size: 3 } } "
-                              "float_val: [1, 2, 3, 4, 5, 6]",
+                  kFilter[] =
+                      "tensor_shape { dim { size: 1 } dim { size: 1 } dim { size: 2 } dim { size: 3 } } "
+                      "float_val: [1, 2, 3, 4, 5, 6]",
                   kThree[] = "tensor_shape { dim { size: 3 } } float_val: [2, 4, 8]";
 
 static bool fuse_with(Graph *graph, const NodeSet *keep) {
@@ -36,7 +37,8 @@ static void check_constant(const Node *node, const float *want, int count) {
   REQUIRE_OK(node_attr_tensor(node->def, "value", &proto, &status), &status);
   REQUIRE_OK(tensor_from_proto(proto, &value, &status), &status);
   CHECK_INT_EQ(tensor_num_elements(&value), count);
-  for (int i = 0; i < count && i < tensor_num_elements(&value); i++) CHECK_NEAR(tensor_f32(&value)[i], want[i], 1e-6);
+  for (int i = 0; i < count && i < tensor_num_elements(&value); i++)
+    CHECK_NEAR(tensor_f32(&value)[i], want[i], 1e-6);
   tensor_clear(&value);
 }
 
@@ -58,7 +60,8 @@ static void check_fused_ops(const Node *node, const char *want) {
 TEST(constants_and_an_activation_become_part_of_a_convolution) {
   Graph *graph = graph_new();
   REQUIRE(graph);
-  NodeOutput y = convolution(graph, "product", placeholder(graph, "x", kImage), constant(graph, "w", kFilter));
+  NodeOutput y =
+      convolution(graph, "product", placeholder(graph, "x", kImage), constant(graph, "w", kFilter));
   y = binary(graph, "Mul", "scaled", y, constant(graph, "scale", kThree));
   y = binary(graph, "AddV2", "moved", constant(graph, "one", "tensor_shape { } float_val: 1"), y);
   NodeOutput end = unary(graph, "Tanh", "end", unary(graph, "Relu6", "relu", y));
@@ -82,12 +85,17 @@ TEST(a_pad_becomes_explicit_padding) {
     REQUIRE(graph);
     char value[160];
     snprintf(value, sizeof value,
-             "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } int_val: [%s] }", kSizes[i]);
+             "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } int_val: [%s] }",
+             kSizes[i]);
     Attr attrs[] = {{"dtype", "type: DT_INT32"}, {"value", value}};
-    NodeOutput x = placeholder(graph, "x", "shape { dim { size: 1 } dim { size: 4 } dim { size: 4 } dim { size: 1 } }");
-    NodeOutput padded = binary(graph, "Pad", "pad", x, out(add_node(graph, "Const", "sizes", NULL, 0, attrs, 2)));
-    NodeOutput w = placeholder(graph, "w", i == 0 ? "shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 3 } }"
-                                                  : "shape { dim { size: 1 } dim { size: 1 } dim { size: 2 } dim { size: 3 } }");
+    NodeOutput x =
+        placeholder(graph, "x", "shape { dim { size: 1 } dim { size: 4 } dim { size: 4 } dim { size: 1 } }");
+    NodeOutput padded =
+        binary(graph, "Pad", "pad", x, out(add_node(graph, "Const", "sizes", NULL, 0, attrs, 2)));
+    NodeOutput w =
+        placeholder(graph, "w",
+                    i == 0 ? "shape { dim { size: 1 } dim { size: 1 } dim { size: 1 } dim { size: 3 } }"
+                           : "shape { dim { size: 1 } dim { size: 1 } dim { size: 2 } dim { size: 3 } }");
     NodeOutput end = unary(graph, "Tanh", "end", convolution(graph, "product", padded, w));
     CHECK(fuse_with(graph, NULL) == (i == 0));
     const Node *product = end.node->inputs[0]->src;
@@ -105,8 +113,8 @@ TEST(a_pad_becomes_explicit_padding) {
   }
 }
 
-/* Values that are fetched, that others read or wait for, factors of a filter that is fed, and a bias of a size
- * that is not known. */
+/* Values that are fetched, that others read or wait for, factors of a filter that is fed, and a bias of a
+ * size that is not known. */
 TEST(other_nodes_stay) {
   enum { FETCHED, READ_TWICE, WAITED_FOR, FED_FILTER, UNKNOWN_BIAS, CASES };
   for (int i = 0; i < CASES; i++) {
@@ -116,8 +124,10 @@ TEST(other_nodes_stay) {
     Arena *arena = arena_new();
     REQUIRE(graph && arena);
     NodeOutput x = placeholder(graph, "x", "shape { dim { size: 5 } dim { size: 2 } }");
-    NodeOutput w = i == FED_FILTER ? placeholder(graph, "w", "shape { dim { size: 2 } dim { size: 3 } }")
-                                   : constant(graph, "w", "tensor_shape { dim { size: 2 } dim { size: 3 } } float_val: 1");
+    NodeOutput w =
+        i == FED_FILTER
+            ? placeholder(graph, "w", "shape { dim { size: 2 } dim { size: 3 } }")
+            : constant(graph, "w", "tensor_shape { dim { size: 2 } dim { size: 3 } } float_val: 1");
     NodeOutput product = binary(graph, "MatMul", "product", x, w);
     NodeOutput other = i == FED_FILTER     ? constant(graph, "scale", kThree)
                        : i == UNKNOWN_BIAS ? placeholder(graph, "bias", "shape { dim { size: -1 } }")
@@ -129,7 +139,8 @@ TEST(other_nodes_stay) {
     CHECK_OK(node_set_new(graph, arena, &keep, &status), &status);
     if (i == FETCHED) keep.member[product.node->id] = 1;
     if (i == READ_TWICE) REQUIRE(unary(graph, "Tanh", "reader", product).node);
-    if (i == WAITED_FOR) CHECK_OK(graph_add_control_edge(graph, product.node, end.node, &edge, &status), &status);
+    if (i == WAITED_FOR)
+      CHECK_OK(graph_add_control_edge(graph, product.node, end.node, &edge, &status), &status);
     CHECK_CONTEXT("case %d", i);
     CHECK(!fuse_with(graph, &keep));
     CHECK_CONTEXT("%s", "");
@@ -145,9 +156,12 @@ TEST(without_memory_the_graph_computes_the_same) {
     status_init(&status);
     Graph *graph = graph_new();
     REQUIRE(graph);
-    NodeOutput y = convolution(graph, "product", placeholder(graph, "x", kImage), constant(graph, "w", kFilter));
+    NodeOutput y =
+        convolution(graph, "product", placeholder(graph, "x", kImage), constant(graph, "w", kFilter));
     y = binary(graph, "Mul", "scaled", y, constant(graph, "scale", kThree));
-    NodeOutput end = unary(graph, "Tanh", "end", unary(graph, "Relu", "relu", binary(graph, "AddV2", "sum", y, constant(graph, "b", kThree))));
+    NodeOutput end =
+        unary(graph, "Tanh", "end",
+              unary(graph, "Relu", "relu", binary(graph, "AddV2", "sum", y, constant(graph, "b", kThree))));
     CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
     bool changed;
     shortage_begin(&shortage);

@@ -29,7 +29,8 @@ static const char *type_text(const Builder *b) {
 
 /* Numbers in [low, high]. */
 static bool numbers(Builder *b, int rank, const int64_t *dims, double low, double high, Tensor *tensor) {
-  if (!CHECK_OK(tensor_allocate_dims(tensor, b->type, rank, dims, NULL, &b->f.status), b->f.status)) return false;
+  if (!CHECK_OK(tensor_allocate_dims(tensor, b->type, rank, dims, NULL, &b->f.status), b->f.status))
+    return false;
   for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
     double x = low + (high - low) * random_below(&b->random, 4097) / 4096;
     if (b->type == DT_FLOAT) tensor_f32(tensor)[i] = (float)x;
@@ -70,10 +71,11 @@ static NodeOutput fed(Builder *b, int rank, const int64_t *dims) {
 
 static NodeOutput padded(Builder *b, NodeOutput x) {
   char name[16];
-  Attr attrs[] = {{"dtype", "type: DT_INT32"},
-                  {"value",
-                   "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } int_val: [0, 0, 1, 2, "
-                   "0, 1, 0, 0] }"}};
+  Attr attrs[] =
+      {{"dtype", "type: DT_INT32"},
+       {"value",
+        "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } dim { size: 2 } } int_val: [0, 0, 1, 2, "
+        "0, 1, 0, 0] }"}};
   NodeOutput sizes = out(add_node(b->f.graph, "Const", new_name(b, name), NULL, 0, attrs, 2));
   return binary(b->f.graph, "Pad", new_name(b, name), x, sizes);
 }
@@ -81,28 +83,32 @@ static NodeOutput padded(Builder *b, NodeOutput x) {
 static NodeOutput window_product(Builder *b) {
   static const int64_t kChannels[] = {1, 2, 3, 4, 7, 16, 20}, kFilters[] = {1, 2, 3, 3};
   int64_t in = kChannels[random_below(&b->random, COUNT(kChannels))],
-          filter = kFilters[random_below(&b->random, COUNT(kFilters))], size = 3 + random_below(&b->random, 14),
-          multiplier = one_in(&b->random, 3) ? 2 : 1;
+          filter = kFilters[random_below(&b->random, COUNT(kFilters))],
+          size = 3 + random_below(&b->random, 14), multiplier = one_in(&b->random, 3) ? 2 : 1;
   b->channels_first = one_in(&b->random, 4);
-  b->channels = b->kind == DEPTHWISE ? in * multiplier : kChannels[random_below(&b->random, COUNT(kChannels))];
+  b->channels =
+      b->kind == DEPTHWISE ? in * multiplier : kChannels[random_below(&b->random, COUNT(kChannels))];
   bool same = one_in(&b->random, 2);
   b->bound = (double)(filter * filter * (b->kind == DEPTHWISE ? 1 : in));
-  NodeOutput x = fed(b, 4, b->channels_first ? (int64_t[]){2, in, size, size} : (int64_t[]){2, size, size, in});
+  NodeOutput x =
+      fed(b, 4, b->channels_first ? (int64_t[]){2, in, size, size} : (int64_t[]){2, size, size, in});
   if (!b->channels_first && one_in(&b->random, 2)) x = padded(b, x);
   int64_t dims[] = {filter, filter, in, b->kind == DEPTHWISE ? multiplier : b->channels};
   NodeOutput w = one_in(&b->random, 5) ? fed(b, 4, dims) : constants(b, 4, dims, -1, 1);
   char name[16];
-  Attr attrs[] = {{"strides", one_in(&b->random, 3) ? "list { i: [1, 2, 2, 1] }" : "list { i: [1, 1, 1, 1] }"},
+  Attr attrs[] = {{"strides",
+                   one_in(&b->random, 3) ? "list { i: [1, 2, 2, 1] }" : "list { i: [1, 1, 1, 1] }"},
                   {"padding", same ? "s: 'SAME'" : "s: 'VALID'"},
                   {"data_format", b->channels_first ? "s: 'NCHW'" : "s: 'NHWC'"}};
   if (b->channels_first) attrs[0].text = "list { i: [1, 1, 1, 1] }";
-  return out(add_node(b->f.graph, b->kind == DEPTHWISE ? "DepthwiseConv2dNative" : "Conv2D", new_name(b, name),
-                      (NodeOutput[]){x, w}, 2, attrs, 3));
+  return out(add_node(b->f.graph, b->kind == DEPTHWISE ? "DepthwiseConv2dNative" : "Conv2D",
+                      new_name(b, name), (NodeOutput[]){x, w}, 2, attrs, 3));
 }
 
 static NodeOutput matrix_product(Builder *b) {
   static const int64_t kSizes[] = {1, 2, 5, 8, 33};
-  int64_t m = kSizes[random_below(&b->random, COUNT(kSizes))], k = kSizes[random_below(&b->random, COUNT(kSizes))];
+  int64_t m = kSizes[random_below(&b->random, COUNT(kSizes))],
+          k = kSizes[random_below(&b->random, COUNT(kSizes))];
   b->channels = kSizes[random_below(&b->random, COUNT(kSizes))];
   b->bound = (double)k;
   bool transposed = one_in(&b->random, 3);
@@ -118,14 +124,15 @@ static NodeOutput matrix_product(Builder *b) {
 static NodeOutput by_channel(Builder *b, double low, double high) {
   int64_t flat[] = {b->channels}, columns[] = {1, b->channels}, first[] = {1, b->channels, 1, 1};
   if (one_in(&b->random, 4)) return constants(b, 0, NULL, low, high);
-  if (b->channels_first) return one_in(&b->random, 2) ? constants(b, 4, first, low, high) : constants(b, 3, first + 1, low, high);
+  if (b->channels_first)
+    return one_in(&b->random, 2) ? constants(b, 4, first, low, high) : constants(b, 3, first + 1, low, high);
   return one_in(&b->random, 3) ? constants(b, 2, columns, low, high) : constants(b, 1, flat, low, high);
 }
 
 static NodeOutput batch_norm(Builder *b, NodeOutput x) {
   int64_t dims[] = {b->channels};
-  NodeOutput inputs[5] = {x, constants(b, 1, dims, -2, 2), constants(b, 1, dims, -1, 1), constants(b, 1, dims, -1, 1),
-                          constants(b, 1, dims, 0.5, 2)};
+  NodeOutput inputs[5] = {x, constants(b, 1, dims, -2, 2), constants(b, 1, dims, -1, 1),
+                          constants(b, 1, dims, -1, 1), constants(b, 1, dims, 0.5, 2)};
   Attr attrs[] = {{"is_training", "b: false"},
                   {"epsilon", "f: 0.001"},
                   {"data_format", b->channels_first ? "s: 'NCHW'" : "s: 'NHWC'"}};
@@ -149,7 +156,7 @@ static NodeOutput any_follower(Builder *b, NodeOutput x) {
   char name[16];
   switch (random_below(&b->random, 9)) {
     case 0:
-          b->bound *= 2;
+      b->bound *= 2;
       return one_in(&b->random, 2) ? binary(graph, "Mul", new_name(b, name), x, by_channel(b, -2, 2))
                                    : binary(graph, "Mul", new_name(b, name), by_channel(b, -2, 2), x);
     case 1: return b->bound += 1, binary(graph, "AddV2", new_name(b, name), x, by_channel(b, -1, 1));
