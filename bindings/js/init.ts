@@ -2,6 +2,7 @@
 import { checkOptions } from './base/arguments.js';
 import { Variant, chooseBuild } from './engine/choose-build.js';
 import { InitOptions, loadRuntime } from './engine/load.js';
+import { revectorize } from './engine/revectorize.js';
 import { TF, makeTF } from './tf.js';
 
 interface Loaded {
@@ -11,6 +12,7 @@ interface Loaded {
   readonly mayDiffer: boolean;
   readonly wasm: InitOptions['wasm'];
   readonly sideWasm: InitOptions['sideWasm'];
+  readonly revectorize: boolean;
   /** The signal of the caller who began to load. */
   readonly signal: AbortSignal | undefined;
   readonly tf: Promise<TF>;
@@ -41,11 +43,13 @@ export async function init(options: InitOptions = {}): Promise<TF> {
     sideWasm: 'anything',
     variant: 'a string',
     threads: 'a number',
+    revectorize: 'true or false',
     signal: 'an AbortSignal',
     onProgress: 'a function',
   });
   options.signal?.throwIfAborted();
   const choice = chooseBuild(options);
+  if (options.revectorize) revectorize();
   const { variant, threads } = choice;
   const mayDiffer = variant.endsWith('threads') && choice.withoutThreads !== undefined;
   const isOurs = (one: Loaded) =>
@@ -53,7 +57,8 @@ export async function init(options: InitOptions = {}): Promise<TF> {
     one.threads === threads &&
     one.mayDiffer === mayDiffer &&
     sameSource(one.wasm, options.wasm) &&
-    sameSource(one.sideWasm, options.sideWasm);
+    sameSource(one.sideWasm, options.sideWasm) &&
+    one.revectorize === (options.revectorize ?? false);
   for (;;) {
     const known = engines.find(isOurs);
     const engine = known ?? {
@@ -62,6 +67,7 @@ export async function init(options: InitOptions = {}): Promise<TF> {
       mayDiffer,
       wasm: options.wasm,
       sideWasm: options.sideWasm,
+      revectorize: options.revectorize ?? false,
       signal: options.signal,
       tf: loadRuntime(options, choice).then(makeTF),
     };

@@ -33,6 +33,36 @@ describe('init', () => {
     assert.equal(single.threads, 1);
   });
 
+  it('computes in vectors of 256 bits where Node can, and says where it cannot', async () => {
+    const node = isPage ? undefined : process.versions.node;
+    if (isPage || Number(node.split('.')[0]) < 24) {
+      const expected = isPage
+        ? /only Node .* --js-flags=/
+        : `revectorize needs Node 24 or newer; this is Node ${node}`;
+      await assert.rejects(init({ revectorize: true }), (error) => {
+        assert.ok(error instanceof UnavailableError);
+        if (isPage) assert.match(error.message, expected);
+        else assert.equal(error.message, expected);
+        return true;
+      });
+      return;
+    }
+    const tf = await init({ revectorize: true });
+    assert.equal(await init({ revectorize: true }), tf);
+    assert.notEqual(await init(), tf);
+    await withGraph(tf, async (graph, session) => {
+      const a = Array.from({ length: 64 * 64 }, (_, i) => (i % 7) - 3);
+      const product = await session.run(
+        graph.matMul(tf.tensor(a, [64, 64], 'float32'), tf.tensor(a, [64, 64], 'float32')),
+      );
+      for (let i = 0; i < 64; i++) {
+        let want = 0;
+        for (let k = 0; k < 64; k++) want += a[i * 64 + k] * a[k * 64 + i];
+        assert.equal(product.data[i * 65], want);
+      }
+    });
+  });
+
   it('says what kept it from a faster build', async () => {
     const { relaxed, threads } = detectFeatures();
     const { variantReason } = await init();

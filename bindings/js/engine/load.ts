@@ -29,6 +29,12 @@ export interface InitOptions {
   variant?: Variant;
   /** The number of computing threads, in the builds with threads. Default: one per processor, at most 8. */
   threads?: number;
+  /**
+   * Lets V8 compute two adjacent vectors of 128 bits in one of 256, on processors with AVX. Products of matrices
+   * and convolutions are 1.2 to 1.4 times as fast. Node 24 or newer; an experiment of V8, for all modules that
+   * the process compiles from then on.
+   */
+  revectorize?: boolean;
   signal?: AbortSignal;
   /** Progress in bytes while the wasm is loaded; `total` is 0 if the server does not report it. */
   onProgress?: (loaded: number, total: number) => void;
