@@ -12,9 +12,11 @@
 #ifdef TFCORE_RELAXED_SIMD
 #define MR 6
 #define SHALLOW 16
+#define ROW_PANELS 5
 #else
 #define MR 5
 #define SHALLOW 40
+#define ROW_PANELS 4
 #endif
 #define KC 256
 #define MC 960

@@ -14,8 +14,10 @@ typedef struct MatMulState {
   void *packed_b; /* if B is a constant */
 } MatMulState;
 
-/* Up to this number of rows the product is faster with B unpacked. */
-enum { MATMUL_FEW_ROWS = 2 };
+/* Whether the product is faster with a packed B. */
+static bool wants_packed(const MatrixProduct *product) {
+  return product->args.m > 2 || (product->args.m == 1 && product->type == DT_FLOAT);
+}
 
 static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
   if (b->shape.rank != 2 || tensor_num_elements(b) == 0) return true;
@@ -78,7 +80,7 @@ static bool matmul_kernel(KernelContext *context, Status *status) {
   TRY(prepare(context, &product.args, status));
   if (product.args.m == 0 || product.args.n == 0)
     return true; /* the product of the other sizes is arbitrary */
-  if (product.args.m > MATMUL_FEW_ROWS) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
+  if (wants_packed(&product)) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
   int64_t size = matrix_product_workspace(&product);
   Buffer *workspace = NULL;
   if (size < 0) return status_oom(status, "a product of matrices");

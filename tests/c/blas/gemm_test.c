@@ -268,6 +268,31 @@ TEST(gemm_large_sizes) {
   }
 }
 
+/* A row that is multiplied alone, with B as it is or packed, has the bits that it has in a larger product. */
+TEST(gemm_rows_do_not_depend_on_their_number) {
+  static const int64_t kSizes[][2] = {{40, 31}, {8, 300}, {203, 7}, {1100, 520}, {64, 256}};
+  for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
+    enum { ROWS = 7 };
+    int64_t n = kSizes[s][0], k = kSizes[s][1], size = ROWS * n * 4;
+    random_state = (uint32_t)s;
+    Matrix a = make_matrix(&kTypes[0], ROWS, k, 0), b = make_matrix(&kTypes[0], k, n, 0);
+    float *all = mem_alloc(size), *alone = mem_alloc(size), *packed = mem_alloc(gemm_f32.packed_b_size(k, n));
+    GemmArgs args =
+        {.m = ROWS, .n = n, .k = k, .a = a.data, .lda = k, .b = b.data, .ldb = n, .c = all, .ldc = n};
+    run(&gemm_f32, &args, NULL);
+    gemm_f32.pack_b(&args, NULL, packed);
+    args.m = 1;
+    for (int pass = 0; pass < 2; pass++, args.packed_b = packed) {
+      for (int64_t i = 0; i < ROWS; i++) {
+        args.a = (float *)a.data + i * k, args.c = alone + i * n;
+        run(&gemm_f32, &args, NULL);
+      }
+      CHECK_MEM_EQ(alone, all, (size_t)size);
+    }
+    mem_free(a.data), mem_free(b.data), mem_free(all), mem_free(alone), mem_free(packed);
+  }
+}
+
 /* 0 * infinity and NaN must reach the result: no zero is skipped, on any path, in the body or in a tail. */
 TEST(gemm_propagates_nan_and_infinity) {
   static const int64_t kSizes[][3] = {{1, 9, 11}, {9, 1, 11}, {3, 3, 3}, {12, 17, 20}, {7, 5, 1}};
