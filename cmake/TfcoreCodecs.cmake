@@ -57,7 +57,7 @@ function(tfcore_compile_codecs)
 
   add_library(tfcore_codec_libraries STATIC ${jpeg} ${png} ${zlib} ${gif})
   # Their warnings are not ours. zlib wants to be told that there is unistd.h.
-  target_compile_options(tfcore_codec_libraries PRIVATE -Os -w -sSUPPORT_LONGJMP=wasm ${TFCORE_SIDE_OPTIONS})
+  target_compile_options(tfcore_codec_libraries PRIVATE -Os -w -sSUPPORT_LONGJMP=wasm)
   target_compile_definitions(tfcore_codec_libraries PRIVATE Z_HAVE_UNISTD_H PNG_ARM_NEON_OPT=0)
   target_include_directories(tfcore_codec_libraries SYSTEM PUBLIC
     ${folder} ${TFCORE_LIBJPEG_TURBO_SOURCE} ${TFCORE_LIBPNG_SOURCE} ${TFCORE_ZLIB_SOURCE} ${TFCORE_GIFLIB_SOURCE})

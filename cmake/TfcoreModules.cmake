@@ -2,10 +2,14 @@
 
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
-set(TFCORE_COMPACT_MODULES proto device graph function placement gradient optimizer checkpoint c_api)
+# What runs while graphs are made and steps are prepared, and the wings of src/ops/ whose kernels have no loops over numbers,
+# need not be fast, but are downloaded: they are compiled for size.
+set(TFCORE_COMPACT_MODULES
+  proto tensor op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
+set(TFCORE_COMPACT_OPS codecs control_flow data io lists parsing strings tables)
 # The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
-# have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs). Gradients of
-# other ops do not need them.
+# have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
+# kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/diag array/matrix_diagonals array/mirror_pad array/search_sorted array/space_batch array/unique codecs
   control_flow/map_accumulate ctc data image io/image_summary io/save_restore_v1 io/summary io/tensor_summary
@@ -17,8 +21,6 @@ set(TFCORE_SIDE_OPS
   random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
   random/random_poisson random/stateful_random signal sparse state/scatter_update strings tables
   training/sparsity_training)
-# Their static functions get names that no other file has, by which they can be told from the others in the linked module.
-set(TFCORE_SIDE_OPTIONS -funique-internal-linkage-names)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -61,15 +63,14 @@ function(tfcore_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   if(name STREQUAL ops)
     tfcore_op_table(sources "${sources}")
-    tfcore_side_names("${sources}")
+    tfcore_compact_ops("${sources}")
   endif()
   list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
   if(sources)
     add_library(tfcore_${name} STATIC ${sources})
     target_compile_options(tfcore_${name} PRIVATE ${TFCORE_WARNINGS})
-    # What runs while graphs are made need not be fast, but is downloaded.
     if(EMSCRIPTEN AND name IN_LIST TFCORE_COMPACT_MODULES)
-      target_compile_options(tfcore_${name} PRIVATE -Os)
+      target_compile_options(tfcore_${name} PRIVATE -Oz)
     endif()
     if(name STREQUAL ops)
       tfcore_codecs("${sources}")
@@ -84,11 +85,11 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-function(tfcore_side_names sources)
+function(tfcore_compact_ops sources)
   if(EMSCRIPTEN)
-    list(JOIN TFCORE_SIDE_OPS "|" side_ops)
-    list(FILTER sources INCLUDE REGEX "/ops/(${side_ops})(/|\\.c)")
-    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${TFCORE_SIDE_OPTIONS})
+    list(JOIN TFCORE_COMPACT_OPS "|" compact)
+    list(FILTER sources INCLUDE REGEX "/ops/(${compact})/")
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -Oz)
   endif()
 endfunction()
 

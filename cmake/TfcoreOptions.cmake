@@ -42,6 +42,8 @@ if(EMSCRIPTEN)
   endif()
   set(TFCORE_THREADS OFF)
   add_compile_options(-msimd128)
+  # Static functions get names that no other file has, so that tools/split-wasm.mjs finds them in the linked module.
+  add_compile_options(-funique-internal-linkage-names)
   if(TFCORE_WASM_VARIANT MATCHES relaxed)
     add_compile_options(-mrelaxed-simd)
     add_compile_definitions(TFCORE_RELAXED_SIMD=1)

@@ -1,21 +1,40 @@
 // Splits the wasm of a build without threads in two: kernels of the side ops (TFCORE_SIDE_OPS in
-// cmake/TfcoreModules.cmake), and what only they call, go into a side module. It is loaded when a graph has a side
-// op (bindings/js/engine/side-module.ts). What graphs are made with stays: shape functions, and the
-// constructors and destructors of kernels.
+// cmake/TfcoreModules.cmake) and of the side types (kSideTypes in src/op/side_kernels.c), and what only they
+// call, go into a side module. It is loaded when a graph has such a kernel (bindings/js/engine/side-module.ts).
+// What graphs are made with stays.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, root, SetupError } from './process.mjs';
+import { readObject } from './wasm-object.mjs';
 
-/** The fields of an OpRegistration that are called before a graph runs, or after its session was closed. */
-const KEPT_FIELDS = /\.(?:shape|construct|destroy|gradient_fn) = (\w+)/g;
-/** The wings of src/ops/, and the files of other wings ('nn/lrn'), whose kernels go into the side module. */
-function sideOps() {
-  const text = readFileSync(path.join(root, 'cmake/TfcoreModules.cmake'), 'utf8');
-  const list = /set\(TFCORE_SIDE_OPS\s+([^)]+)\)/.exec(text);
-  if (!list) throw new SetupError('cmake/TfcoreModules.cmake sets no TFCORE_SIDE_OPS');
-  return list[1].trim().split(/\s+/);
+/** The part of a source that a pattern finds. */
+function found(file, pattern) {
+  const [, part] = pattern.exec(readFileSync(path.join(root, file), 'utf8')) ?? [];
+  if (part === undefined) throw new SetupError(`${file} has no ${pattern.source}`);
+  return part;
 }
+
+/** The wings of src/ops/, and the files of other wings ('nn/lrn'), whose kernels go into the side module. */
+const sideOps = () =>
+  found('cmake/TfcoreModules.cmake', /set\(TFCORE_SIDE_OPS\s+([^)]+)\)/)
+    .trim()
+    .split(/\s+/);
+
+/** The numbers of the dtypes whose kernels go into the side module. */
+function sideTypes() {
+  const names = found('src/op/side_kernels.c', /kSideTypes\[\] = \{([^}]+)\}/).match(/\w+/g);
+  const types = 'proto/tensorflow/core/framework/types.proto';
+  return new Set(names.map((name) => Number(found(types, new RegExp(`\\b${name} = (\\d+);`)))));
+}
+
+/**
+ * An OpRegistration ends with two addresses, of its kernels' constructor and destructor, and the table of its
+ * kernels, each of which is a dtype and two addresses.
+ */
+const KERNEL_BYTES = 12;
+const STATE_BYTES = 8;
+const kernelTableBytes = () => KERNEL_BYTES * Number(found('src/op/op_registry.h', /OP_MAX_KERNELS = (\d+)/));
 
 function filesBelow(folder) {
   const entries = existsSync(folder) ? readdirSync(folder, { recursive: true, withFileTypes: true }) : [];
@@ -24,37 +43,57 @@ function filesBelow(folder) {
     .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name));
 }
 
-/** The functions that objects define. */
-async function definedIn(objects, tools) {
-  const nm = path.join(path.dirname(tools.emcmake), 'emnm');
-  const lines = await must(nm, ['--defined-only', '--format=posix', ...objects], { env: tools.env });
-  return new Set(lines.split('\n').flatMap((line) => /^(\S+) [tTwW] /.exec(line)?.[1] ?? []));
+/**
+ * Tells which references only kernels of the side module need: of the registrations of side ops (objects in
+ * `places`), all of their kernels; of other registrations and of tables of loops (src/ops/support/typed_loops.h), the
+ * entries of side types.
+ */
+function sideReferences(places, types) {
+  const tableBytes = kernelTableBytes();
+  const isOfSideOps = (object) => places.some((place) => `${object}/`.includes(`/${place}/`));
+  return (object, bytes, { from, offset }) => {
+    const isRegistration = /^kOp[A-Z_]/.test(from.name);
+    if (!isRegistration && !/^kTyped[A-Z]/.test(from.name)) return false;
+    const table = isRegistration ? from.end - from.start - tableBytes : 0;
+    if (isRegistration && isOfSideOps(object)) return offset >= table - STATE_BYTES;
+    if (offset < table) return false;
+    const entry = offset - ((offset - table) % KERNEL_BYTES);
+    return types.has(new DataView(bytes.buffer, bytes.byteOffset).getInt32(from.start + entry, true));
+  };
 }
 
-/** The names in C of functions that have to stay. */
-const keptNames = () =>
-  new Set(
-    filesBelow(path.join(root, 'src/ops')).flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(KEPT_FIELDS)].map(([, name]) => name),
-    ),
-  );
-
-/** The name in C: a static function of a side op is named _ZL<length><name><types>.__uniq.<file>. */
-function nameInC(name) {
-  const mangled = /^_ZL?(\d+)(.*)/.exec(name);
-  return mangled ? mangled[2].slice(0, Number(mangled[1])) : name;
+/**
+ * What the functions and the data of objects refer to, by name. Static functions have names that no other file has
+ * (-funique-internal-linkage-names); static data gets some here.
+ */
+function readReferences(objects, isOfSide) {
+  const references = new Map();
+  const defined = new Set();
+  for (const object of objects) {
+    const bytes = readFileSync(object);
+    const { symbols, references: all } = readObject(bytes);
+    const keyOf = ({ name, isFunction, isLocal }) => (isLocal && !isFunction ? `${object} ${name}` : name);
+    for (const symbol of symbols) if (symbol.isFunction && symbol.isDefined) defined.add(symbol.name);
+    for (const reference of all) {
+      if (isOfSide(object, bytes, reference)) continue;
+      const from = keyOf(reference.from);
+      if (!references.has(from)) references.set(from, new Set());
+      references.get(from).add(keyOf(reference.to));
+    }
+  }
+  return { references, defined };
 }
 
 /** The functions of a module, which of them call which, and which are reached from outside or through the table. */
 function readCalls(text) {
   const functions = new Map(); // name -> the names of those that it calls
-  const roots = new Set();
+  const roots = { outside: new Set(), table: new Set() };
   let calls;
   for (const line of text.split('\n')) {
-    const [kind] = /^ \((?:func|export|elem|start)(?= )/.exec(line) ?? [];
+    const [, kind] = /^ \((func|export|elem|start)(?= )/.exec(line) ?? [];
     const names = kind || line.includes('call $') || line.includes('ref.func') ? namesIn(line) : [];
-    if (kind === ' (func') functions.set(names[0], (calls = new Set()));
-    else if (kind) names.forEach((name) => roots.add(name));
+    if (kind === 'func') functions.set(names[0], (calls = new Set()));
+    else if (kind) names.forEach((name) => roots[kind === 'elem' ? 'table' : 'outside'].add(name));
     else names.forEach((name) => calls?.add(name));
   }
   return { functions, roots };
@@ -62,16 +101,20 @@ function readCalls(text) {
 
 const namesIn = (line) => [...line.matchAll(/\$([^\s()]+)/g)].map(([, name]) => name);
 
-function reachable(functions, roots) {
+/** What is reached from the roots by references of any of the maps. */
+function reachable(maps, roots) {
   const seen = new Set(roots);
-  for (const name of seen) for (const called of functions.get(name) ?? []) seen.add(called);
+  for (const name of seen) for (const map of maps) for (const next of map.get(name) ?? []) seen.add(next);
   return seen;
 }
 
-/** The functions for the side module. */
-function chooseFunctions({ functions, roots }, ofSideOps, kept) {
-  const first = [...roots].filter((name) => !ofSideOps.has(name) || kept.has(nameInC(name)));
-  const staying = reachable(functions, first);
+/**
+ * The functions for the side module. The table has functions of the C library, too, to which no object here has a
+ * reference that could be followed.
+ */
+function chooseFunctions({ functions, roots }, { references, defined }) {
+  const ofLibraries = [...roots.table].filter((name) => !defined.has(name));
+  const staying = reachable([functions, references], [...roots.outside, ...ofLibraries]);
   return [...functions.keys()].filter((name) => !staying.has(name));
 }
 
@@ -104,24 +147,12 @@ export async function splitWasm(tools, variant) {
   const run = (program, ...args) => must(path.join(binaryen, 'bin', program), [...args, ...FEATURES]);
 
   const places = sideOps().map((ops) => `tfcore_ops.dir/src/ops/${ops}${ops.includes('/') ? '.c.o' : ''}`);
-  const isOfSideOps = (object) =>
-    [...places, 'tfcore_codec_libraries.dir'].some((place) => `${object}/`.includes(`/${place}/`));
   const objects = filesBelow(path.join(build, 'CMakeFiles')).filter((file) => /\/tfcore_.*\.o$/.test(file));
-  const sideNames = await definedIn(objects.filter(isOfSideOps), tools);
-  /* A static function of another file may have the name of a function of a side op. */
-  const otherNames = await definedIn(
-    objects.filter((file) => !isOfSideOps(file)),
-    tools,
-  );
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
   const calls = readCalls(readFileSync(at('linked.wat'), 'utf8'));
-  const chosen = chooseFunctions(
-    calls,
-    new Set([...sideNames].filter((name) => !otherNames.has(name))),
-    keptNames(),
-  );
+  const chosen = chooseFunctions(calls, readReferences(objects, sideReferences(places, sideTypes())));
   writeFileSync(at('side-functions.txt'), `${chosen.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
   await run(

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "graph/function_library_internal.h"
+#include "op/kernel_registry.h"
 #include "op/node_def.h"
 #include "op/side_kernels.h"
 
@@ -206,10 +207,13 @@ static LibraryFunction *new_entry(FunctionLibraryDefinition *library, FunctionDe
   return entry;
 }
 
-/* The ops of a function are looked up when it is called, which is too late to load the side module. */
-static void mention_ops(const FunctionLibraryDefinition *library, const FunctionDef *function) {
-  for (size_t i = 0; i < function->n_node_def; i++)
-    op_registry_mention(library->ops, function->node_def[i]->op);
+/* The kernels of a function are made when it is called. Mentioned now, those of the side module are loaded
+ * before the step, and not in the middle of it. */
+static void mention_kernels(const FunctionLibraryDefinition *library, const FunctionDef *function) {
+  for (size_t i = 0; i < function->n_node_def; i++) {
+    const Op *op = op_registry_find(library->ops, function->node_def[i]->op);
+    if (op) kernel_registry_mention(op, function->node_def[i]);
+  }
 }
 
 static bool insert(FunctionLibraryDefinition *library, FunctionDef *function, Status *status) {
@@ -221,7 +225,7 @@ static bool insert(FunctionLibraryDefinition *library, FunctionDef *function, St
   }
   TRY(string_map_set(&library->names, function->signature->name, entry, status));
   library->functions[library->num_functions++] = entry;
-  if (side_kernels_missing()) mention_ops(library, function);
+  if (side_kernels_missing()) mention_kernels(library, function);
   return true;
 }
 

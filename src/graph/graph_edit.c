@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "graph/graph_internal.h"
+#include "op/kernel_registry.h"
 
 /* --- adding nodes --- */
 
@@ -58,6 +59,7 @@ bool graph_make_node(Graph *graph, NodeDef *def, const Op *op, Node **out, Statu
   DataType few[SHARED_HANDLES] = {0}, *types = few, *input_types = NULL, *output_types = NULL;
   int num_inputs = 0, num_outputs = 0;
   if (op) {
+    kernel_registry_mention(op, def);
     ArenaMark mark = arena_mark(arena);
     TRY(node_def_types(def, op->def, arena, &input_types, &num_inputs, &output_types, &num_outputs, status));
     int64_t count = (int64_t)num_inputs + num_outputs;

@@ -1,5 +1,7 @@
 #include "op/kernel.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "op/kernel_registry.h"
 #include "op/node_def_internal.h"
@@ -96,8 +98,34 @@ static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const
   return node_def_add_defaults(copy, op->def, arena, status);
 }
 
-static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller,
-                      Status *status) {
+static bool construct(const OpKernel *kernel, KernelConstructFn construct_state,
+                      const Tensor *const *constant_inputs, const FunctionCaller *caller, Status *status) {
+  KernelConstruction construction = {
+      .node = kernel->node,
+      .op_def = kernel->op->def,
+      .input_types = kernel->input_types,
+      .output_types = kernel->output_types,
+      .num_inputs = kernel->num_inputs,
+      .num_outputs = kernel->num_outputs,
+      .constant_inputs = constant_inputs,
+      .arena = kernel->arena,
+      .data = kernel->data,
+      .functions = caller,
+  };
+  return construct_state(&construction, kernel->state, status);
+}
+
+static bool postpone(OpKernel *kernel, KernelConstructFn construct_state, const FunctionCaller *caller,
+                     Status *status) {
+  side_kernels_want();
+  kernel->late = arena_calloc(kernel->arena, 1, sizeof *kernel->late);
+  if (!kernel->late) return status_oom(status, "a kernel");
+  *kernel->late = (LateConstruction){construct_state, caller, false};
+  return true;
+}
+
+static bool make(OpKernel *kernel, const Tensor *const *constant_inputs, const FunctionCaller *caller,
+                 Status *status) {
   TRY(complete_node(kernel->op, kernel->node, kernel->arena, &kernel->node, status));
   KernelFunctions functions;
   TRY(kernel_registry_select(kernel->op, kernel->node, &functions, status));
@@ -111,26 +139,15 @@ static bool construct(OpKernel *kernel, const Tensor *const *constant_inputs, co
   for (int i = 0; i < kernel->num_inputs; i++)
     kernel->changes_state |= input_types[i] == DT_RESOURCE || dtype_is_ref((int)input_types[i]);
   kernel->output_types = output_types;
-  kernel->is_aside = kernel->op->is_aside;
+  kernel->is_aside = functions.is_aside;
   kernel->compute = functions.compute;
   kernel->destroy = functions.destroy;
   kernel->data = functions.data;
+  kernel->state_size = functions.state_size;
   kernel->state = arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even without state */
   if (!kernel->state) return status_oom(status, "a kernel");
-  if (!functions.construct) return true;
-  KernelConstruction construction = {
-      .node = kernel->node,
-      .op_def = kernel->op->def,
-      .input_types = input_types,
-      .output_types = output_types,
-      .num_inputs = kernel->num_inputs,
-      .num_outputs = kernel->num_outputs,
-      .constant_inputs = constant_inputs,
-      .arena = kernel->arena,
-      .data = functions.data,
-      .functions = caller,
-  };
-  return functions.construct(&construction, kernel->state, status);
+  if (kernel->is_aside) return postpone(kernel, functions.construct, caller, status);
+  return !functions.construct || construct(kernel, functions.construct, constant_inputs, caller, status);
 }
 
 bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs,
@@ -144,7 +161,7 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
     return status_oom(status, "a kernel");
   }
   *made = (OpKernel){.op = op, .node = node, .arena = arena};
-  if (!construct(made, constant_inputs, functions, status)) {
+  if (!make(made, constant_inputs, functions, status)) {
     op_kernel_free(made);
     return node_attach_level(node->name, status);
   }
@@ -154,7 +171,8 @@ bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *const
 
 void op_kernel_free(OpKernel *kernel) {
   if (!kernel) return;
-  if (kernel->state && kernel->destroy) kernel->destroy(kernel->state);
+  bool has_state = kernel->state && (!kernel->late || kernel->late->is_done);
+  if (has_state && kernel->destroy) kernel->destroy(kernel->state);
   arena_free(kernel->arena); /* holds the kernel itself */
 }
 
@@ -193,16 +211,37 @@ static void set_context(const OpKernel *kernel, KernelContext *context) {
   context->op_name = kernel->op->def->name;
 }
 
-/* Whether the code of the kernel is there. */
-static bool check_loaded(const OpKernel *kernel, Status *status) {
-  if (!kernel->is_aside || !side_kernels_missing()) return true;
-  return status_set(status, CODE_UNAVAILABLE,
-                    "The kernels of op '%s' are in the side module, which is not loaded",
-                    kernel->op->def->name);
+/* There is nothing to free: the kernel has not begun. */
+static void leave(PausedKernel *paused) { (void)paused; }
+static PausedKernel waiting = {leave};
+
+/* A step is blocked until the side module is loaded. */
+static bool wait_for_code(const OpKernel *kernel, KernelContext *context, Status *status) {
+  if (!context->step)
+    return status_set(status, CODE_UNAVAILABLE,
+                      "The kernels of op '%s' are in the side module, which is not loaded",
+                      kernel->op->def->name);
+  side_kernels_want();
+  RunState state = step_block(context->step, status);
+  context->paused = state == RUN_WAITING ? &waiting : NULL;
+  return state == RUN_WAITING;
+}
+
+/* A construction that fails is repeated by the next run, with zeroed state. */
+static bool construct_late(const OpKernel *kernel, Status *status) {
+  LateConstruction *late = kernel->late;
+  late->is_done =
+      late->is_done || !late->construct || construct(kernel, late->construct, NULL, late->functions, status);
+  if (late->is_done) return true;
+  if (kernel->destroy) kernel->destroy(kernel->state);
+  memset(kernel->state, 0, (size_t)kernel->state_size);
+  return false;
 }
 
 static bool compute(const OpKernel *kernel, KernelContext *context, Status *status) {
-  TRY(check_loaded(kernel, status));
+  if (kernel->is_aside && side_kernels_missing()) return wait_for_code(kernel, context, status);
+  if (context->paused == &waiting) context->paused = NULL;
+  if (kernel->late) TRY(construct_late(kernel, status));
   WorkStop *stop = kernel->changes_state ? work_stop_set(NULL) : NULL;
   bool ok = kernel->compute(context, status);
   if (kernel->changes_state) work_stop_set(stop);

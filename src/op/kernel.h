@@ -108,6 +108,13 @@ MUST_CHECK bool kernel_take_input(KernelContext *context, int input, Tensor *to,
 /* Temporary bytes (64-byte aligned), to be freed with buffer_unref. NULL with status when out of memory. */
 Buffer *kernel_scratch(KernelContext *context, int64_t size, Status *status);
 
+/* The construction of a kernel whose code is not loaded yet: its first run begins with it. */
+typedef struct LateConstruction {
+  KernelConstructFn construct; /* may be NULL */
+  const FunctionCaller *functions;
+  bool is_done;
+} LateConstruction;
+
 /* The kernel of one node. */
 typedef struct OpKernel {
   const Op *op;
@@ -115,11 +122,13 @@ typedef struct OpKernel {
   KernelComputeFn compute;
   KernelDestroyFn destroy;
   void *state;
+  int64_t state_size;
   const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
-  bool is_aside;      /* Op.is_aside */
-  bool changes_state; /* it may change a variable or another resource: its loops never end early */
+  bool is_aside;          /* its code may be in a side module that is not loaded (op/side_kernels.h) */
+  LateConstruction *late; /* of a kernel that is aside, else NULL */
+  bool changes_state;     /* it may change a variable or another resource: its loops never end early */
   Arena *arena;
 } OpKernel;
 

@@ -7,6 +7,7 @@
 #include "base/sync.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
+#include "op/side_kernels.h"
 
 typedef struct Registered {
   struct Registered *next; /* in the order of registration */
@@ -379,9 +380,19 @@ bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *
     if (!ok || choice.registered) return ok;
   }
   const OpRegistration *registration = op->registration;
-  *functions = (KernelFunctions){registration->construct, choice.entry->compute, registration->destroy,
-                                 registration->state_size, choice.entry->data};
+  *functions = (KernelFunctions){registration->construct, choice.entry->compute,
+                                 registration->destroy,   registration->state_size,
+                                 choice.entry->data,      op_kernel_missing(op, choice.entry->type)};
   return true;
+}
+
+void kernel_registry_mention(const Op *op, const NodeDef *node) {
+  const KernelEntry *entry = NULL;
+  Status ignored;
+  status_init(&ignored);
+  if (!side_kernels_missing()) return;
+  bool found = find_entry(op, node, &entry, &ignored) && entry;
+  if (op_kernel_missing(op, found ? entry->type : DT_INVALID)) side_kernels_want();
 }
 
 /* --- lookup --- */

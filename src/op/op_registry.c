@@ -397,14 +397,12 @@ bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *statu
   return ok;
 }
 
-static void want_kernels_of(const Entry *entry) {
-  if (entry && entry->op.is_aside) side_kernels_want();
+bool op_kernel_missing(const Op *op, DataType type) {
+  return side_kernels_missing() && (op->is_aside || side_kernels_have_type(type));
 }
 
-void op_registry_mention(OpRegistry *registry, const char *name) {
-  lock(registry);
-  want_kernels_of(string_map_find(&registry->map, name));
-  unlock(registry);
+static void want_kernels_of(const Entry *entry) {
+  if (entry && entry->op.is_aside) side_kernels_want();
 }
 
 bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status) {

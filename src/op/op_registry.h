@@ -80,7 +80,7 @@ typedef struct Op {
   const OpRegistration
       *registration;    /* never NULL; for an op described at run time, without specs and kernels */
   NodeClass node_class; /* the class of the nodes with this op */
-  bool is_aside;        /* its kernels may be in a side module that is not loaded (op/side_kernels.h) */
+  bool is_aside;        /* its kernels are in the side module (op/side_kernels.h), if there is one */
 } Op;
 
 /* Ops by name. All functions are thread-safe. Like TensorFlow's OpRegistry, a new registry defers
@@ -159,8 +159,6 @@ void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void
 
 /* Marks the op: its kernels are in the side module (op/side_kernels.h). NOT_FOUND if there is no such op. */
 MUST_CHECK bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *status);
-/* Calls side_kernels_want if there is such an op and it is aside. */
-void op_registry_mention(OpRegistry *registry, const char *name);
 
 /* --- lookup --- */
 
@@ -183,5 +181,8 @@ const char *op_registry_name(OpRegistry *registry, int i);
 /* Whether the op has a kernel for the dtype (DT_INVALID: for any), in its table or registered at run time
  * (defined in op/kernel_registry.c). */
 bool op_has_kernel(const Op *op, DataType type);
+/* Whether the kernel that is registered for the type (DT_INVALID: for any) is in a side module that is not
+ * loaded. */
+bool op_kernel_missing(const Op *op, DataType type);
 
 #endif

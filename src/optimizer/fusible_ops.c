@@ -38,7 +38,7 @@ bool node_has_own_kernel(const Node *node) {
   KernelFunctions functions;
   Status ignored;
   status_init(&ignored);
-  if (!kernel_registry_select(node->op, node->def, &functions, &ignored)) return false;
+  if (!kernel_registry_select(node->op, node->def, &functions, &ignored) || functions.is_aside) return false;
   const KernelEntry *entries = node->op->registration->kernels;
   for (int i = 0; i < OP_MAX_KERNELS && entries[i].compute; i++) {
     if (entries[i].compute == functions.compute && entries[i].data == functions.data) return true;
@@ -109,7 +109,7 @@ bool node_reduces_rows(const Node *node) {
 /* --- all --- */
 
 const char *node_fused_op(const Node *node) {
-  if (!node->op || node->op->is_aside || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
+  if (!node->op || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
   if (node_reduces_rows(node)) return node->op->def->name;
   bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
   if (!is_bias && !is_listed(node->def->op)) return NULL;

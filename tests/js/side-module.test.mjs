@@ -84,6 +84,39 @@ describe('side module', () => {
     body.dispose();
   });
 
+  it('is loaded for elements of rarer types', async () => {
+    for (const run of ['run', 'runSync']) {
+      const tf = await freshEngine(place('tfcore-simd-side.wasm'));
+      await withGraph(tf, async (g, session) => {
+        const x = g.placeholder('float64', [], { name: 'x' });
+        const y = g.add(x, x);
+        assert.equal((await session[run](y, { x: 2 })).data[0], 4);
+      });
+    }
+  });
+
+  it('is loaded in the middle of a step whose function needs it', async () => {
+    const squared = 'Squared[T: type](x: T) -> (y: T) { n = Mul[T=$T](x, x)  return y = n:z:0 }';
+    const caller = 'F(x: double) -> (y: double) { n = Squared[T=double](x)  return y = n:y:0 }';
+    const called = async (side, run) => {
+      const tf = await freshEngine(side);
+      const library = new tf.Graph();
+      library.addFunction(tf.FunctionDef.parse(squared));
+      const body = tf.FunctionDef.parse(caller).instantiate({}, library);
+      try {
+        return (await body[run]([3]))[0].data[0];
+      } finally {
+        body.dispose();
+        library.dispose();
+        assert.equal(tf.memory().tensors, 0);
+      }
+    };
+    assert.equal(await called(place('tfcore-simd-side.wasm'), 'run'), 9);
+    assert.equal(await called(place('tfcore-simd-side.wasm'), 'runSync'), 9);
+    await assert.rejects(called('/no/such/side.wasm', 'run'), UnavailableError);
+    await assert.rejects(called('/no/such/side.wasm', 'runSync'), UnavailableError);
+  });
+
   it('is not asked for by other graphs', async () => {
     const tf = await freshEngine('/no/such/side.wasm');
     await withGraph(tf, async (g, session) => {

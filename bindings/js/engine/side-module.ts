@@ -1,6 +1,7 @@
 /**
- * SideModule: the second part of the builds without threads, with the kernels of ops that most graphs do not have
- * (tools/split-wasm.mjs). It is loaded before the first step after a graph or a function got such an op.
+ * SideModule: the second part of the builds without threads, with kernels that most graphs do not have: those of rarer
+ * ops, and those for rarer types (tools/split-wasm.mjs). It is loaded before the first step after a graph or a function
+ * got such a kernel, or in a step that finds one.
  */
 import { UnavailableError } from '../base/errors.js';
 import { isNode, nodeModule } from '../base/host.js';

@@ -115,6 +115,11 @@ export class StepQueue {
     this.loadSideModule(step);
     step.advance(0);
     while (step.blocked) {
+      if (this.sideModule.isWanted) {
+        this.loadSideModule(step);
+        step.advance(0);
+        continue;
+      }
       const before = this.#entries.length;
       for (const entry of [...this.#entries]) this.advance(entry, 0);
       if (this.#entries.length < before) step.advance(0);
@@ -143,6 +148,18 @@ export class StepQueue {
     }
   }
 
+  /** A step may find only when it calls a function that it needs the side module; it is blocked until that is there. */
+  private async loadForBlocked(): Promise<void> {
+    try {
+      await this.sideModule.load();
+    } catch (error) {
+      for (const entry of this.#entries.filter(({ step }) => step.blocked)) {
+        entry.step.abandon(error);
+        this.settle(entry);
+      }
+    }
+  }
+
   /** Ends the steps that have begun with an error. */
   abandon(error: Error): void {
     for (const entry of [...this.#entries]) {
@@ -158,6 +175,7 @@ export class StepQueue {
     this.#takesTurns = true;
     await nextTurn();
     while (this.#entries.length > 0) {
+      if (this.sideModule.isWanted) await this.loadForBlocked();
       if (this.slice()) await nextTurn();
       else await this.pause();
     }

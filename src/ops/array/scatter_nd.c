@@ -9,17 +9,20 @@
 #include "ops/support/element_types.h"
 #include "ops/support/half_precision.h"
 #include "ops/support/index_text.h"
+#include "ops/support/typed_loops.h"
 #include "ops/array/nd_index.h"
 #include "ops/support/variable_access.h"
 
-typedef struct ScatterJob {
+typedef struct ScatterJob ScatterJob;
+typedef void ScatterAdd(const ScatterJob *job, int64_t begin, int64_t end);
+struct ScatterJob {
   const int64_t *rows;
   const void *updates;
   void *out;
   int64_t count, length;
   bool subtract;
-  void (*add)(const struct ScatterJob *job, int64_t begin, int64_t end);
-} ScatterJob;
+  ScatterAdd *add;
+};
 
 #define TEMPLATE "ops/array/scatter_add.inc"
 #define TYPES \
@@ -37,6 +40,9 @@ static int64_t column_grain(int64_t count) {
   return grain < 64 ? 64 : grain;
 }
 
+static const KernelEntry kTypedAdds[] = {TYPED_NUMBER_KERNELS(NULL, scatter_add),
+                                         {DT_BOOL, NULL, scatter_add_bool}};
+
 /* Also the data of kernels. */
 typedef enum ScatterKind { SCATTER_ADD, SCATTER_SUB, SCATTER_UPDATE } ScatterKind;
 static const ScatterKind kAdd = SCATTER_ADD, kSub = SCATTER_SUB, kUpdate = SCATTER_UPDATE;
@@ -46,23 +52,7 @@ static bool scatter_slices(KernelContext *context, ScatterKind kind, const NdInd
   ScatterJob job = {rows, updates->data, out->data, index->count, index->length, kind == SCATTER_SUB, NULL};
   if (kind == SCATTER_UPDATE)
     return array_scatter_rows(updates, rows, index->count, index->length, out, status);
-  switch (out->dtype) {
-    case DT_FLOAT: job.add = scatter_add_f32; break;
-    case DT_DOUBLE: job.add = scatter_add_f64; break;
-    case DT_HALF: job.add = scatter_add_f16; break;
-    case DT_BFLOAT16: job.add = scatter_add_bf16; break;
-    case DT_INT32: job.add = scatter_add_i32; break;
-    case DT_INT64: job.add = scatter_add_i64; break;
-    case DT_UINT8: job.add = scatter_add_u8; break;
-    case DT_INT8: job.add = scatter_add_i8; break;
-    case DT_INT16: job.add = scatter_add_i16; break;
-    case DT_UINT16: job.add = scatter_add_u16; break;
-    case DT_UINT32: job.add = scatter_add_u32; break;
-    case DT_UINT64: job.add = scatter_add_u64; break;
-    case DT_BOOL: job.add = scatter_add_bool; break;
-    case DT_COMPLEX64: job.add = scatter_add_c64; break;
-    default: job.add = scatter_add_c128; break;
-  }
+  job.add = (ScatterAdd *)TYPED_LOOPS(kTypedAdds, out->dtype);
   parallel_for(context->parallel, index->length, column_grain(index->count), add_columns, &job);
   return true;
 }

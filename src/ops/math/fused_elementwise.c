@@ -39,7 +39,7 @@ static bool find_reduction(FusedNode *node, Status *status) {
 
 static bool find_loop(const Op *op, FusedNode *node, Status *status) {
   KernelEntry entry;
-  if (op->is_aside || !is_fused_type(node->type) || !find_entry(op, node->type, &entry))
+  if (!is_fused_type(node->type) || op_kernel_missing(op, node->type) || !find_entry(op, node->type, &entry))
     return refuse(status);
   if (entry.compute == elementwise_function) {
     node->kind = FUSED_FUNCTION;

@@ -5,6 +5,7 @@
 #include "ops/math/fused_run.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
+#include "ops/support/reduction.h"
 
 /* A tile has at most MOST_TILE elements; all tiles of a thread together fit the first level of its cache. In
  * shorter rows than SHORT_ROW a tile holds several rows, for which operands that repeat elements are laid
@@ -29,10 +30,7 @@ void fused_node_call(const FusedNode *node, int64_t count, const void *const *op
 
 void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
                        const Parallel *parallel) {
-  const int64_t dims[] = {rows, length};
-  const bool reduced[] = {false, true};
-  if (node->type == DT_FLOAT) reduce_f32(node->loop.reduce, 2, dims, reduced, x, y, parallel, NULL);
-  else reduce_f64(node->loop.reduce, 2, dims, reduced, x, y, parallel, NULL);
+  reduction_of_rows(node->loop.reduce, node->type, rows, length, x, y, parallel);
 }
 
 double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }

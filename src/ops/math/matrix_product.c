@@ -2,7 +2,9 @@
 
 #include <string.h>
 
+#include "ops/support/element_types.h"
 #include "ops/support/half_precision.h"
+#include "ops/support/typed_loops.h"
 
 /* The type that computes the product: real matrices for the parts of complex numbers, float and int32 for
  * 16-bit numbers. */
@@ -12,14 +14,10 @@ static DataType real_type(DataType type) {
   return type == DT_COMPLEX128 ? DT_DOUBLE : type;
 }
 
-static const GemmType *gemm_type(DataType real) {
-  switch (real) {
-    case DT_FLOAT: return &gemm_f32;
-    case DT_DOUBLE: return &gemm_f64;
-    case DT_INT32: return &gemm_i32;
-    default: return &gemm_i64;
-  }
-}
+static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &gemm),
+                                             TYPED_INT_KERNELS(NULL, &gemm)};
+
+static const GemmType *gemm_type(DataType real) { return TYPED_LOOPS(kTypedProducts, real); }
 
 /* The sizes of the planes for the parts of A, B and C, each a multiple of a cache line. */
 typedef struct Planes {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ops/support/element_types.h"
+#include "ops/support/typed_loops.h"
 
 enum { SEGMENT_BLOCK = 256 };
 
@@ -31,45 +32,79 @@ typedef struct SegmentLoops {
   SegmentElement one, lowest, highest;
 } SegmentLoops;
 
-static SegmentLoops loops_of(DataType type) {
-  switch (type) {
-    case DT_FLOAT:
-      return (
-          SegmentLoops){combine_runs_f32, scatter_f32, {.f32 = {1}}, {.f32 = {-FLT_MAX}}, {.f32 = {FLT_MAX}}};
-    case DT_DOUBLE:
-      return (
-          SegmentLoops){combine_runs_f64, scatter_f64, {.f64 = {1}}, {.f64 = {-DBL_MAX}}, {.f64 = {DBL_MAX}}};
-    case DT_HALF:
-      return (SegmentLoops){combine_runs_f16, scatter_f16, {.u16 = 0x3c00}, {.u16 = 0xfbff}, {.u16 = 0x7bff}};
-    case DT_BFLOAT16:
-      return (
-          SegmentLoops){combine_runs_bf16, scatter_bf16, {.u16 = 0x3f80}, {.u16 = 0xff7f}, {.u16 = 0x7f7f}};
-    case DT_COMPLEX64:
-      return (SegmentLoops){combine_runs_c64, scatter_c64, {.f32 = {1, 0}}, {.f32 = {0, 0}}, {.f32 = {0, 0}}};
-    case DT_COMPLEX128:
-      return (
-          SegmentLoops){combine_runs_c128, scatter_c128, {.f64 = {1, 0}}, {.f64 = {0, 0}}, {.f64 = {0, 0}}};
-    case DT_UINT8:
-      return (SegmentLoops){combine_runs_u8, scatter_u8, {.u8 = 1}, {.u8 = 0}, {.u8 = UINT8_MAX}};
-    case DT_INT8:
-      return (SegmentLoops){combine_runs_i8, scatter_i8, {.i8 = 1}, {.i8 = INT8_MIN}, {.i8 = INT8_MAX}};
-    case DT_UINT16:
-      return (SegmentLoops){combine_runs_u16, scatter_u16, {.u16 = 1}, {.u16 = 0}, {.u16 = UINT16_MAX}};
-    case DT_INT16:
-      return (
-          SegmentLoops){combine_runs_i16, scatter_i16, {.i16 = 1}, {.i16 = INT16_MIN}, {.i16 = INT16_MAX}};
-    case DT_UINT32:
-      return (SegmentLoops){combine_runs_u32, scatter_u32, {.u32 = 1}, {.u32 = 0}, {.u32 = UINT32_MAX}};
-    case DT_INT32:
-      return (
-          SegmentLoops){combine_runs_i32, scatter_i32, {.i32 = 1}, {.i32 = INT32_MIN}, {.i32 = INT32_MAX}};
-    case DT_UINT64:
-      return (SegmentLoops){combine_runs_u64, scatter_u64, {.u64 = 1}, {.u64 = 0}, {.u64 = UINT64_MAX}};
-    default:
-      return (
-          SegmentLoops){combine_runs_i64, scatter_i64, {.i64 = 1}, {.i64 = INT64_MIN}, {.i64 = INT64_MAX}};
-  }
-}
+static const SegmentLoops kSegments_f32 = {combine_runs_f32,
+                                           scatter_f32,
+                                           {.f32 = {1}},
+                                           {.f32 = {-FLT_MAX}},
+                                           {.f32 = {FLT_MAX}}};
+static const SegmentLoops kSegments_f64 = {combine_runs_f64,
+                                           scatter_f64,
+                                           {.f64 = {1}},
+                                           {.f64 = {-DBL_MAX}},
+                                           {.f64 = {DBL_MAX}}};
+static const SegmentLoops kSegments_f16 = {combine_runs_f16,
+                                           scatter_f16,
+                                           {.u16 = 0x3c00},
+                                           {.u16 = 0xfbff},
+                                           {.u16 = 0x7bff}};
+static const SegmentLoops kSegments_bf16 = {combine_runs_bf16,
+                                            scatter_bf16,
+                                            {.u16 = 0x3f80},
+                                            {.u16 = 0xff7f},
+                                            {.u16 = 0x7f7f}};
+static const SegmentLoops kSegments_c64 = {combine_runs_c64,
+                                           scatter_c64,
+                                           {.f32 = {1, 0}},
+                                           {.f32 = {0, 0}},
+                                           {.f32 = {0, 0}}};
+static const SegmentLoops kSegments_c128 = {combine_runs_c128,
+                                            scatter_c128,
+                                            {.f64 = {1, 0}},
+                                            {.f64 = {0, 0}},
+                                            {.f64 = {0, 0}}};
+static const SegmentLoops kSegments_u8 = {combine_runs_u8,
+                                          scatter_u8,
+                                          {.u8 = 1},
+                                          {.u8 = 0},
+                                          {.u8 = UINT8_MAX}};
+static const SegmentLoops kSegments_i8 = {combine_runs_i8,
+                                          scatter_i8,
+                                          {.i8 = 1},
+                                          {.i8 = INT8_MIN},
+                                          {.i8 = INT8_MAX}};
+static const SegmentLoops kSegments_u16 = {combine_runs_u16,
+                                           scatter_u16,
+                                           {.u16 = 1},
+                                           {.u16 = 0},
+                                           {.u16 = UINT16_MAX}};
+static const SegmentLoops kSegments_i16 = {combine_runs_i16,
+                                           scatter_i16,
+                                           {.i16 = 1},
+                                           {.i16 = INT16_MIN},
+                                           {.i16 = INT16_MAX}};
+static const SegmentLoops kSegments_u32 = {combine_runs_u32,
+                                           scatter_u32,
+                                           {.u32 = 1},
+                                           {.u32 = 0},
+                                           {.u32 = UINT32_MAX}};
+static const SegmentLoops kSegments_i32 = {combine_runs_i32,
+                                           scatter_i32,
+                                           {.i32 = 1},
+                                           {.i32 = INT32_MIN},
+                                           {.i32 = INT32_MAX}};
+static const SegmentLoops kSegments_u64 = {combine_runs_u64,
+                                           scatter_u64,
+                                           {.u64 = 1},
+                                           {.u64 = 0},
+                                           {.u64 = UINT64_MAX}};
+static const SegmentLoops kSegments_i64 = {combine_runs_i64,
+                                           scatter_i64,
+                                           {.i64 = 1},
+                                           {.i64 = INT64_MIN},
+                                           {.i64 = INT64_MAX}};
+static const KernelEntry kTypedSegments[] = {TYPED_NUMBER_KERNELS(NULL, &kSegments)};
+
+static const SegmentLoops *loops_of(DataType type) { return TYPED_LOOPS(kTypedSegments, type); }
 
 /* The work of `rows` rows, for at most one block of columns. */
 static double work_of(int64_t rows, int64_t columns) {
@@ -98,7 +133,7 @@ static void fill_empty(const SegmentRuns *runs, const SegmentLoops *loops, DataT
 
 bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType type, Status *status) {
   if (runs->num_segments == 0 || runs->columns == 0) return true;
-  SegmentLoops loops = loops_of(type);
+  const SegmentLoops *loops = loops_of(type);
   Buffer *scratch = kernel_scratch(context, (runs->count + 1) * (int64_t)sizeof(int64_t), status);
   if (!scratch) return false;
   int64_t *begins = scratch->data, num_runs = 0;
@@ -107,8 +142,8 @@ bool segment_combine_sorted(KernelContext *context, SegmentRuns *runs, DataType 
   }
   begins[num_runs] = runs->count;
   runs->begins = begins;
-  if (num_runs < runs->num_segments) fill_empty(runs, &loops, type);
-  RunsJob job = {runs, loops.combine_runs};
+  if (num_runs < runs->num_segments) fill_empty(runs, loops, type);
+  RunsJob job = {runs, loops->combine_runs};
   int64_t blocks = (runs->columns - 1) / SEGMENT_BLOCK + 1,
           rows_of_run = num_runs > 0 ? runs->count / num_runs : 1;
   parallel_work(context->parallel, num_runs * blocks, work_of(rows_of_run + 1, runs->columns), run_runs,
@@ -130,12 +165,12 @@ static void run_scatter(void *arg, int64_t begin, int64_t end) {
 void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType type) {
   if (scatter->num_segments == 0 || scatter->columns == 0) return;
   static const SegmentElement kZero;
-  SegmentLoops loops = loops_of(type);
-  scatter->neutral = scatter->kind == SEGMENT_PROD  ? &loops.one
-                     : scatter->kind == SEGMENT_MIN ? &loops.highest
-                     : scatter->kind == SEGMENT_MAX ? &loops.lowest
+  const SegmentLoops *loops = loops_of(type);
+  scatter->neutral = scatter->kind == SEGMENT_PROD  ? &loops->one
+                     : scatter->kind == SEGMENT_MIN ? &loops->highest
+                     : scatter->kind == SEGMENT_MAX ? &loops->lowest
                                                     : &kZero;
-  ScatterJob job = {scatter, loops.scatter};
+  ScatterJob job = {scatter, loops->scatter};
   /* Every range reads all ids, so there are at most as many ranges as threads. */
   int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1,
           entries = scatter->count / scatter->num_segments,

@@ -11,6 +11,7 @@
 #include "ops/support/element_types.h"
 #include "ops/support/packed_matrix.h"
 #include "ops/support/product_epilogue.h"
+#include "ops/support/typed_loops.h"
 #include "ops/support/window_attrs.h"
 
 typedef struct ConvState {
@@ -133,6 +134,11 @@ static bool multiply_tiles(KernelContext *context, ConvProduct product, const Co
   return true;
 }
 
+/* 16-bit floats are converted. */
+static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &conv),
+                                             HALF_KERNELS(NULL, &conv_f32),
+                                             {DT_INT32, NULL, &conv_i32}};
+
 static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
                      const void *b, void *result, Status *status) {
   const ConvState *state = context->state;
@@ -140,7 +146,7 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   /* Of the products with a single channel, only this one is faster so. */
   bool depthwise = conv->groups == conv->in_channels && (conv->groups > 1 || product == CONV_FILTER);
   if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
-  const ConvType *type = dtype == DT_INT32 ? &conv_i32 : dtype == DT_DOUBLE ? &conv_f64 : &conv_f32;
+  const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
   bool packs = product == CONV_FORWARD && conv->groups == 1 &&
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = packs ? state->packed : NULL;

@@ -1,5 +1,8 @@
 #include "ops/nn/depthwise_product.h"
 
+#include "ops/support/element_types.h"
+#include "ops/support/typed_loops.h"
+
 typedef struct Repeat {
   int64_t channels, times;
   bool wide; /* double or float */
@@ -41,13 +44,24 @@ static Buffer *repeated_pixels(KernelContext *context, const Repeat *r, int64_t 
   return kernel_scratch(context, size, status);
 }
 
+typedef void Depthwise(ConvProduct product, const Conv *conv, const void *a, const void *b, void *result,
+                       const Parallel *parallel);
+static void multiply_f32(ConvProduct product, const Conv *conv, const void *a, const void *b, void *result,
+                         const Parallel *parallel) {
+  depthwise_f32(product, conv, a, b, result, parallel);
+}
+static void multiply_f64(ConvProduct product, const Conv *conv, const void *a, const void *b, void *result,
+                         const Parallel *parallel) {
+  depthwise_f64(product, conv, a, b, result, parallel);
+}
+/* 16-bit floats are converted. */
+static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, multiply),
+                                             HALF_KERNELS(NULL, multiply_f32)};
+
 static void multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
                      const void *b, void *result) {
-  if (context->output_types[0] == DT_DOUBLE) {
-    depthwise_f64(product, conv, a, b, result, context->parallel);
-  } else {
-    depthwise_f32(product, conv, a, b, result, context->parallel);
-  }
+  Depthwise *depthwise = (Depthwise *)TYPED_LOOPS(kTypedProducts, context->output_types[0]);
+  depthwise(product, conv, a, b, result, context->parallel);
 }
 
 bool depthwise_multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,

@@ -6,6 +6,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
+#include "ops/support/typed_loops.h"
 #include "ops/nn/pool_window.h"
 #include "simd/simd.h"
 
@@ -52,33 +53,17 @@ typedef struct PoolGradLoops {
 #define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "simd/each_type.inc"
 
-static const PoolLoops *loops_of(DataType type) {
-  switch (type) {
-    case DT_DOUBLE: return &kPool_f64;
-    case DT_INT32: return &kPool_i32;
-    case DT_INT64: return &kPool_i64;
-    case DT_UINT8: return &kPool_u8;
-    case DT_INT8: return &kPool_i8;
-    case DT_INT16: return &kPool_i16;
-    case DT_UINT16: return &kPool_u16;
-    default: return &kPool_f32; /* also for 16-bit floats */
-  }
-}
+/* 16-bit floats are converted. */
+static const KernelEntry kTypedPools[] = {TYPED_FLOAT_KERNELS(NULL, &kPool), HALF_KERNELS(NULL, &kPool_f32),
+                                          TYPED_INT_KERNELS(NULL, &kPool), TYPED_SMALL_KERNELS(NULL, &kPool)};
+static const KernelEntry kTypedPoolGrads[] = {TYPED_FLOAT_KERNELS(NULL, &kPoolGrad),
+                                              HALF_KERNELS(NULL, &kPoolGrad_f32),
+                                              TYPED_INT_KERNELS(NULL, &kPoolGrad),
+                                              TYPED_SMALL_KERNELS(NULL, &kPoolGrad),
+                                              TYPED_UNSIGNED_KERNELS(NULL, &kPoolGrad)};
 
-static const PoolGradLoops *grad_loops_of(DataType type) {
-  switch (type) {
-    case DT_DOUBLE: return &kPoolGrad_f64;
-    case DT_INT32: return &kPoolGrad_i32;
-    case DT_INT64: return &kPoolGrad_i64;
-    case DT_UINT8: return &kPoolGrad_u8;
-    case DT_INT8: return &kPoolGrad_i8;
-    case DT_INT16: return &kPoolGrad_i16;
-    case DT_UINT16: return &kPoolGrad_u16;
-    case DT_UINT32: return &kPoolGrad_u32;
-    case DT_UINT64: return &kPoolGrad_u64;
-    default: return &kPoolGrad_f32; /* also for 16-bit floats */
-  }
-}
+static const PoolLoops *loops_of(DataType type) { return TYPED_LOOPS(kTypedPools, type); }
+static const PoolGradLoops *grad_loops_of(DataType type) { return TYPED_LOOPS(kTypedPoolGrads, type); }
 
 /* --- one run --- */
 

@@ -4,14 +4,20 @@
 #include "ops/support/element_types.h"
 #include "ops/support/half_precision.h"
 
-typedef struct RowFunction {
-  void (*f32)(int64_t rows, int64_t columns, const float *x, float *y, const Parallel *parallel);
-  void (*f64)(int64_t rows, int64_t columns, const double *x, double *y, const Parallel *parallel);
-} RowFunction;
+typedef void RowFunction(int64_t rows, int64_t columns, const void *x, void *y, const Parallel *parallel);
 
-/* Its data is a RowFunction. */
+#define ROW_FUNCTION(name, T)                                                                                \
+  static void each_##name(int64_t rows, int64_t columns, const void *x, void *y, const Parallel *parallel) { \
+    name(rows, columns, (const T *)x, (T *)y, parallel);                                                     \
+  }
+ROW_FUNCTION(softmax_f32, float)
+ROW_FUNCTION(softmax_f64, double)
+ROW_FUNCTION(log_softmax_f32, float)
+ROW_FUNCTION(log_softmax_f64, double)
+
+/* Its data is a RowFunction; that for 16-bit floats computes in float. */
 static bool rows_kernel(KernelContext *context, Status *status) {
-  const RowFunction *function = context->data;
+  RowFunction *function = (RowFunction *)context->data;
   const Tensor *logits = context->inputs[0];
   char text[SHAPE_TEXT_CAPACITY];
   int rank = logits->shape.rank;
@@ -23,23 +29,18 @@ static bool rows_kernel(KernelContext *context, Status *status) {
   int64_t count = tensor_num_elements(logits);
   if (count == 0) return true;
   int64_t columns = shape_dim(&logits->shape, rank - 1), rows = count / columns;
-  if (logits->dtype == DT_FLOAT) {
-    function->f32(rows, columns, tensor_f32(logits), tensor_f32(out), context->parallel);
-  } else if (logits->dtype == DT_DOUBLE) {
-    function->f64(rows, columns, tensor_f64(logits), tensor_f64(out), context->parallel);
+  if (!half_precision(logits->dtype)) {
+    function(rows, columns, logits->data, out->data, context->parallel);
   } else {
     Buffer *wide = kernel_scratch(context, count * (int64_t)sizeof(float), status);
     if (!wide) return false;
     half_precision_widen(logits->dtype, logits->data, wide->data, count);
-    function->f32(rows, columns, wide->data, wide->data, context->parallel);
+    function(rows, columns, wide->data, wide->data, context->parallel);
     half_precision_narrow(logits->dtype, wide->data, out->data, count);
     buffer_unref(wide);
   }
   return true;
 }
-
-static const RowFunction kSoftmax = {softmax_f32, softmax_f64};
-static const RowFunction kLogSoftmax = {log_softmax_f32, log_softmax_f64};
 
 static bool rows_shape(InferenceContext *c, Status *status) {
   ShapeHandle logits;
@@ -65,7 +66,7 @@ const OpRegistration kOpSoftmax = {
         "  dx = Mul[T=$T](centered:z:0, y:softmax:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(rows_kernel, &kSoftmax)},
+    .kernels = {TYPED_FLOAT_KERNELS(rows_kernel, each_softmax), HALF_KERNELS(rows_kernel, each_softmax_f32)},
 };
 
 /* dx = dy - sum(dy) * exp(y), row by row */
@@ -85,5 +86,6 @@ const OpRegistration kOpLogSoftmax = {
         "  dx = Sub[T=$T](dy, part:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(rows_kernel, &kLogSoftmax)},
+    .kernels = {TYPED_FLOAT_KERNELS(rows_kernel, each_log_softmax),
+                HALF_KERNELS(rows_kernel, each_log_softmax_f32)},
 };

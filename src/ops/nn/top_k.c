@@ -5,14 +5,16 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
+#include "ops/support/typed_loops.h"
 
 typedef struct TopJob TopJob;
+typedef void TopLoop(const TopJob *job, int64_t begin, int64_t end);
 struct TopJob {
   const void *input;
   void *values;
   int32_t *indices;
   int64_t columns, k;
-  void (*top)(const TopJob *job, int64_t begin, int64_t end);
+  TopLoop *top;
 };
 
 #define TEMPLATE "ops/nn/top_k_rows.inc"
@@ -24,22 +26,7 @@ static void run_top(void *arg, int64_t begin, int64_t end) {
   job->top(job, begin, end);
 }
 
-static void choose_loop(TopJob *job, DataType type) {
-  switch (type) {
-    case DT_FLOAT: job->top = top_rows_f32; break;
-    case DT_DOUBLE: job->top = top_rows_f64; break;
-    case DT_HALF: job->top = top_rows_f16; break;
-    case DT_BFLOAT16: job->top = top_rows_bf16; break;
-    case DT_INT32: job->top = top_rows_i32; break;
-    case DT_INT64: job->top = top_rows_i64; break;
-    case DT_UINT8: job->top = top_rows_u8; break;
-    case DT_INT8: job->top = top_rows_i8; break;
-    case DT_UINT16: job->top = top_rows_u16; break;
-    case DT_INT16: job->top = top_rows_i16; break;
-    case DT_UINT32: job->top = top_rows_u32; break;
-    default: job->top = top_rows_u64; break;
-  }
-}
+static const KernelEntry kTypedTops[] = {TYPED_REAL_KERNELS(NULL, top_rows)};
 
 typedef struct TopKState {
   int64_t k; /* of TopK */
@@ -83,7 +70,7 @@ static bool top_k_run(KernelContext *context, int64_t k, Status *status) {
                 .indices = narrow ? narrow->data : tensor_i32(indices),
                 .columns = columns,
                 .k = k};
-  choose_loop(&job, input->dtype);
+  job.top = (TopLoop *)TYPED_LOOPS(kTypedTops, input->dtype);
   double work = (double)columns * (1 + 4 * log2((double)k)); /* of a row: its heap */
   parallel_work(context->parallel, count / k, work, run_top, &job);
   for (int64_t i = 0; narrow && i < count; i++) {

@@ -3,7 +3,9 @@
 #include "ops/support/reduction.h"
 
 #include "base/odometer.h"
+#include "ops/support/element_types.h"
 #include "ops/support/half_precision.h"
+#include "ops/support/typed_loops.h"
 
 typedef struct Reduction {
   ReduceKind kind;
@@ -14,13 +16,27 @@ typedef struct Reduction {
   void *workspace;
 } Reduction;
 
-static void reduce_as(const Reduction *r, DataType type, const void *x, void *y) {
-  switch (type) {
-    case DT_FLOAT: reduce_f32(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
-    case DT_DOUBLE: reduce_f64(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
-    case DT_INT32: reduce_i32(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
-    default: reduce_i64(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); break;
+typedef void Reduce(const Reduction *r, const void *x, void *y);
+#define REDUCE(name)                                                              \
+  static void each_##name(const Reduction *r, const void *x, void *y) {           \
+    name(r->kind, r->rank, r->dims, r->reduced, x, y, r->parallel, r->workspace); \
   }
+REDUCE(reduce_f32)
+REDUCE(reduce_f64)
+REDUCE(reduce_i32)
+REDUCE(reduce_i64)
+static const KernelEntry kTypedReductions[] = {TYPED_FLOAT_KERNELS(NULL, each_reduce),
+                                               TYPED_INT_KERNELS(NULL, each_reduce)};
+
+static void reduce_as(const Reduction *r, DataType type, const void *x, void *y) {
+  ((Reduce *)TYPED_LOOPS(kTypedReductions, type))(r, x, y);
+}
+
+void reduction_of_rows(ReduceKind kind, DataType type, int64_t rows, int64_t length, const void *x, void *y,
+                       const Parallel *parallel) {
+  const Reduction reduction = {kind,     2,   (const int64_t[]){rows, length}, (const bool[]){false, true},
+                               parallel, NULL};
+  reduce_as(&reduction, type, x, y);
 }
 
 /* The type that computes the reduction. */
