@@ -28,17 +28,22 @@ export async function bundlePeerForNode() {
 }
 
 /** Both packages and the cases for a page. Returns the folder. */
-export async function bundlePage() {
-  const outdir = path.join(output, 'page');
+export const bundlePage = () => bundleEntry('page');
+
+/** The page of whole models, with its peers. Returns the folder. */
+export const bundleModelPage = () => bundleEntry('model-page');
+
+async function bundleEntry(name) {
+  const outdir = path.join(output, name);
   await rm(outdir, { recursive: true, force: true });
   await build({
     ...common,
-    entryPoints: [path.join(root, 'bench/page.mjs')],
+    entryPoints: [path.join(root, `bench/${name}.mjs`)],
     outdir,
     splitting: true,
     platform: 'browser',
     format: 'esm',
-    external: ['/limits/*', 'node:*'],
+    external: ['/limits/*', '/npm/*', 'node:*'],
   });
   return outdir;
 }

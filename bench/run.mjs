@@ -11,13 +11,17 @@ import { openBrowser } from './browser.mjs';
 import { bundlePeerForNode, peerWasm } from './bundle.mjs';
 import { median } from './measure.mjs';
 import { tableOf, verdict } from './table.mjs';
+import { measureModels } from './whole-models.mjs';
 
 const USAGE = `npm run bench -- [options]
   --filter <words>      only cases whose name contains one of these words, separated by commas
   --variant <variant>   only this build: simd or relaxed
   --node-only, --chromium-only
   --node <program>      another Node to measure in
-  --rounds <n>          rounds per case (7)`;
+  --rounds <n>          rounds per case (7)
+  --models              whole models instead, beside LiteRT.js, onnxruntime-web and tfjs-wasm in Chromium
+  --threads <numbers>   with --models: numbers of threads, separated by commas (1,2)
+  --ops                 with --models: only the times of our ops in each model, with one thread`;
 
 const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
 const FIRST_RESULT_ROUNDS = 5;
@@ -31,6 +35,9 @@ function readOptions() {
         filter: { type: 'string', default: '' },
         variant: { type: 'string' },
         rounds: { type: 'string', default: '7' },
+        models: { type: 'boolean' },
+        threads: { type: 'string', default: '1,2' },
+        ops: { type: 'boolean' },
         node: { type: 'string', default: process.execPath },
         'node-only': { type: 'boolean' },
         'chromium-only': { type: 'boolean' },
@@ -42,9 +49,13 @@ function readOptions() {
   }
   const rounds = Number(values.rounds);
   const variants = values.variant === undefined ? ['simd', 'relaxed'] : [values.variant];
-  if (values.help || !(rounds >= 1) || !variants.every((variant) => ['simd', 'relaxed'].includes(variant)))
-    throw new SetupError(USAGE);
-  return { ...values, rounds, variants, filter: values.filter.split(',').filter(Boolean) };
+  const threads = values.threads.split(',').map(Number);
+  const isRight =
+    rounds >= 1 &&
+    variants.every((variant) => ['simd', 'relaxed'].includes(variant)) &&
+    threads.every((count) => Number.isInteger(count) && count >= 1);
+  if (values.help || !isRight) throw new SetupError(USAGE);
+  return { ...values, rounds, variants, threads, filter: values.filter.split(',').filter(Boolean) };
 }
 
 const limitsFile = (variant) => path.join(root, `build/wasm-${variant}/bench_gemm.mjs`);
@@ -94,6 +105,7 @@ async function measureFirstResult(host, variant) {
 
 await runMain(async () => {
   const options = readOptions();
+  if (options.models) return measureModels(options);
   const tools = await setUp({ tests: true });
   for (const variant of options.variants) await buildWasm(tools, variant, ['bench_gemm']);
   const started = Date.now();

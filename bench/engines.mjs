@@ -1,0 +1,130 @@
+// The engines of whole-models.mjs, in a page. Each is loaded with a number of threads, and opens a model:
+//   run()   from typed arrays to typed arrays, in the order of the model's outputs; may be a promise
+//   close() frees what was made
+// A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
+import { loadPeer } from './peer.mjs';
+
+const MODULES = '/node_modules';
+
+async function bytesOf(address) {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error(`${address}: ${response.status}`);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** Opens the frozen graph, and prepares its step. `timesOfOps(count)` gives the mean times of each op in so many steps. */
+async function loadOurs(threads) {
+  const { init } = await import('/npm/dist/index.js');
+  const tf = await init({ threads });
+  if (!tf.variant.startsWith('relaxed') || tf.threads !== threads)
+    throw new Error(`the build is ${tf.variant} with ${tf.threads} threads: ${tf.variantReason ?? ''}`);
+  return async ({ folder, inputs, outputs }) => {
+    const graph = new tf.Graph();
+    graph.importGraphDef(await bytesOf(`${folder}/graph.pb`));
+    const session = new tf.Session(graph);
+    const fetches = outputs.map(({ name }) => graph.output(name));
+    const feeds = inputs.map(({ name, data }) => [graph.output(`${name}:0`), data]);
+    const step = session.makeCallable(
+      fetches,
+      feeds.map(([placeholder]) => placeholder),
+    );
+    const values = inputs.map(({ data }) => data);
+    return {
+      run: () => step.runSync(...values).map(({ data }) => data),
+      timesOfOps(count) {
+        const trace = new tf.Trace();
+        for (let i = 0; i < count; i++) session.runSync(fetches, feeds, { trace });
+        return trace.ops().map((time) => ({ ...time, count: time.count / count, self: time.self / count }));
+      },
+      async close() {
+        step.release();
+        await session.close();
+        graph.dispose();
+      },
+    };
+  };
+}
+
+async function loadLiteRtEngine(threads) {
+  const { loadAndCompile, loadLiteRt, Tensor } = await import('@litertjs/core');
+  await loadLiteRt(`${MODULES}/@litertjs/core/wasm/`, { threads: threads > 1 });
+  return async ({ folder, inputs, outputs }) => {
+    const options = { accelerator: 'wasm', cpuOptions: { numThreads: threads } };
+    const model = await loadAndCompile(`${folder}/model.tflite`, options);
+    return {
+      async run() {
+        const feeds = Object.fromEntries(
+          inputs.map(({ name, data, shape }) => [name, new Tensor(data, shape)]),
+        );
+        const answers = await model.run(feeds);
+        const values = outputs.map((_, i) => answers[`output_${i}`].toTypedArray());
+        for (const tensor of [...Object.values(feeds), ...Object.values(answers)]) tensor.delete();
+        return values;
+      },
+      close: () => model.delete(),
+    };
+  };
+}
+
+async function loadOnnxRuntime(threads) {
+  const ort = await import('onnxruntime-web/wasm');
+  ort.env.wasm.wasmPaths = `${MODULES}/onnxruntime-web/dist/`;
+  ort.env.wasm.numThreads = threads;
+  return async ({ folder, inputs, outputs }) => {
+    const session = await ort.InferenceSession.create(await bytesOf(`${folder}/model.onnx`), {
+      executionProviders: ['wasm'],
+    });
+    return {
+      async run() {
+        const feeds = Object.fromEntries(
+          inputs.map(({ name, dtype, data, shape }) => [`${name}:0`, new ort.Tensor(dtype, data, shape)]),
+        );
+        const answers = await session.run(feeds);
+        return outputs.map(({ name }) => answers[name].data);
+      },
+      close: () => session.release(),
+    };
+  };
+}
+
+async function loadTfjs(threads) {
+  const tfjs = await loadPeer(`${MODULES}/@tensorflow/tfjs-backend-wasm/dist/`, threads);
+  const { loadGraphModel } = await tfjs.loadConverter();
+  return async ({ folder, inputs, outputs }) => {
+    const model = await loadGraphModel(`${folder}/tfjs/model.json`);
+    const names = outputs.map(({ name }) => name);
+    const feedsOf = () =>
+      Object.fromEntries(
+        inputs.map(({ name, dtype, data, shape }) => [name, tfjs.tensor(data, shape, dtype)]),
+      );
+    const run = () => {
+      const feeds = feedsOf();
+      const answers = [model.execute(feeds, names)].flat();
+      const values = answers.map((answer) => answer.dataSync());
+      tfjs.dispose([...Object.values(feeds), ...answers]);
+      return values;
+    };
+    const runAsync = async () => {
+      const feeds = feedsOf();
+      const answers = [await model.executeAsync(feeds, names)].flat();
+      const values = await Promise.all(answers.map((answer) => answer.data()));
+      tfjs.dispose([...Object.values(feeds), ...answers]);
+      return values;
+    };
+    return { run: isDynamic(model) ? runAsync : run, close: () => model.dispose() };
+  };
+}
+
+/** Whether its nodes need executeAsync, as loops do. */
+function isDynamic(model) {
+  const nodes = Object.values(model.executor.graph.nodes);
+  return nodes.some(({ op }) => ['Switch', 'Merge', 'Enter', 'While', 'StatelessWhile'].includes(op));
+}
+
+/** By their names in the table; ours first. */
+export const engines = {
+  ours: { load: loadOurs },
+  'LiteRT.js': { load: loadLiteRtEngine, format: 'tflite' },
+  'onnxruntime-web': { load: loadOnnxRuntime, format: 'onnx' },
+  'tfjs-wasm': { load: loadTfjs, format: 'tfjs' },
+};

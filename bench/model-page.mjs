@@ -1,0 +1,75 @@
+// The page of whole-models.mjs: all engines in one page, which take turns with the same model.
+import { engines } from './engines.mjs';
+import { compare, median, relativeDifference } from './measure.mjs';
+
+const TOLERANCE = 1e-3;
+const SETTINGS = { warmUp: 1000, roundTime: 250 };
+const ARRAYS = { float32: Float32Array, int32: Int32Array };
+
+/** model.json, with the arrays of data.bin. */
+async function readModel(folder) {
+  const model = await (await fetch(`${folder}/model.json`)).json();
+  const data = await (await fetch(`${folder}/data.bin`)).arrayBuffer();
+  for (const value of [...model.inputs, ...model.outputs]) {
+    const count = value.shape.reduce((a, b) => a * b, 1);
+    value.data = new ARRAYS[value.dtype](data.slice(value.offset, value.offset + 4 * count));
+  }
+  return { ...model, folder };
+}
+
+const started = {};
+/** An engine is loaded once; without the module or the memory that it needs, each model has the reason. */
+const start = (name, threads) => {
+  started[name] ??= engines[name].load(threads);
+  return started[name];
+};
+
+/** An open model, whose answers are those of TensorFlow. */
+async function openChecked(name, model, threads) {
+  const missing = model.missing[engines[name].format];
+  if (missing) throw new Error(`not converted: ${missing}`);
+  const open = await start(name, threads);
+  const opened = await open(model);
+  const answers = await opened.run();
+  const differences = model.outputs.map(({ data }, i) => relativeDifference(answers[i], data));
+  const difference = differences.every((value) => value < TOLERANCE) ? Math.max(...differences) : NaN;
+  if (!(difference < TOLERANCE)) {
+    await opened.close();
+    throw new Error(`its outputs differ from TensorFlow's by ${differences}`);
+  }
+  return { ...opened, difference };
+}
+
+/** Milliseconds of each round by engine, and why an engine has none. */
+window.measureModel = async ({ folder, threads, rounds, names }) => {
+  const model = await readModel(folder);
+  const opened = {};
+  const errors = {};
+  try {
+    for (const name of names) {
+      try {
+        opened[name] = await openChecked(name, model, threads);
+      } catch (error) {
+        errors[name] = String(error?.message ?? error);
+      }
+    }
+    const times = await compare(opened, { ...SETTINGS, rounds });
+    return {
+      errors,
+      times,
+      medians: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])),
+      differences: Object.fromEntries(Object.entries(opened).map(([name, { difference }]) => [name, difference])),
+    };
+  } finally {
+    for (const { close } of Object.values(opened)) await close();
+  }
+};
+
+/** The times of our ops in a model: the mean of some steps, after some to warm up. */
+window.timesOfOps = async ({ folder, steps }) => {
+  const { timesOfOps, close } = await openChecked('ours', await readModel(folder), 1);
+  timesOfOps(steps);
+  const ops = timesOfOps(steps);
+  await close();
+  return ops;
+};

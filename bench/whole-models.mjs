@@ -1,0 +1,95 @@
+// Whole models, ours beside LiteRT.js, onnxruntime-web and tfjs-wasm in one page of Chromium. model_files.py makes
+// them, and model-page.mjs measures.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { homedir, loadavg } from 'node:os';
+import path from 'node:path';
+import { openChromium } from '../tools/chromium.mjs';
+import { must, root, say } from '../tools/process.mjs';
+import { serve } from '../tools/serve.mjs';
+import { PYTHON } from '../tests/js/tensorflow-servers.mjs';
+import { bundleModelPage } from './bundle.mjs';
+import { modelsTable, opsTable } from './models-table.mjs';
+
+const NAMES = ['ours', 'LiteRT.js', 'onnxruntime-web', 'tfjs-wasm'];
+const STEPS_OF_TRACE = 10;
+const results = path.join(root, 'build/bench/whole-models.json');
+
+/** Where model_files.py puts them. */
+const modelsFolder = path.join(
+  process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'),
+  'tfcore-wasm/bench-models',
+);
+const page = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/build/bench/model-page/model-page.js"></script>';
+
+/** Makes what is missing; returns [{ name, folder }] of the models, or undefined if they cannot be made. */
+async function makeModels(filter) {
+  if (!existsSync(PYTHON)) {
+    say('skipped: `python3 tests/oracle/environment.py` installs the TensorFlow that makes the models');
+    return undefined;
+  }
+  say('the files of the models');
+  try {
+    const output = await must(PYTHON, ['bench/model_files.py', ...filter], { boring: /^(W|I)\d{4} / });
+    return JSON.parse(output.split('\n').findLast((line) => line.startsWith('[{')) ?? '[]');
+  } catch (error) {
+    say(`skipped, because the models cannot be made: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Calls a function of a new page, with all engines in it. */
+async function inPage(browser, address, name, settings) {
+  const context = await browser.newContext();
+  try {
+    const opened = await context.newPage();
+    await opened.goto(`${address}/models.html`);
+    await opened.waitForFunction((wanted) => wanted in window, name);
+    return await opened.evaluate(([wanted, values]) => window[wanted](values), [name, settings]);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Measures one model with each number of threads. */
+async function measureModel(call, { name, folder }, { threads, rounds }) {
+  const row = { name, load: loadavg()[0], results: {} };
+  for (const count of threads) {
+    if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${name}, threads: ${count}`);
+    try {
+      row.results[count] = await call('measureModel', { folder, threads: count, rounds, names: NAMES });
+    } catch (error) {
+      row.results[count] = { medians: {}, errors: { page: error.message.split('\n')[0] } };
+    }
+  }
+  return row;
+}
+
+/** Measures, and prints a table. The rows so far are in `file` after each model. */
+export async function measureModels({ filter, threads, rounds, ops }) {
+  const models = await makeModels(filter);
+  if (!models) return;
+  await bundleModelPage();
+  const site = await serve({ pages: { '/models.html': (_, response) => response.setHeader('Content-Type', 'text/html').end(page) } });
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+  const files = await serve({ folder: modelsFolder, headers });
+  const browser = await openChromium();
+  const call = (name, settings) =>
+    inPage(browser, site.address, name, { ...settings, folder: `${files.address}/${settings.folder}` });
+  const rows = [];
+  mkdirSync(path.dirname(results), { recursive: true });
+  try {
+    for (const model of models) {
+      if (ops) {
+        say(opsTable(model.name, await call('timesOfOps', { folder: model.folder, steps: STEPS_OF_TRACE })));
+        continue;
+      }
+      rows.push(await measureModel(call, model, { threads, rounds }));
+      writeFileSync(results, `${JSON.stringify({ date: new Date().toISOString(), rows }, null, 1)}\n`);
+    }
+  } finally {
+    await browser.close();
+    await site.close();
+    await files.close();
+  }
+  if (!ops) say(modelsTable(rows, { names: NAMES, threads, rounds }));
+}
