@@ -1,4 +1,4 @@
-// The page of whole-models.mjs: all engines in one page, which take turns with the same model.
+// The page of whole-models.mjs, new for each model: all engines in one page, which take turns.
 import { engines } from './engines.mjs';
 import { compare, median, relativeDifference } from './measure.mjs';
 
@@ -17,27 +17,17 @@ async function readModel(folder) {
   return { ...model, folder };
 }
 
-const started = {};
-/** An engine is loaded once; without the module or the memory that it needs, each model has the reason. */
-const start = (name, threads) => {
-  started[name] ??= engines[name].load(threads);
-  return started[name];
-};
-
-/** An open model, whose answers are those of TensorFlow. */
+/** Loads an engine, and opens a model in it, whose answers must be those of TensorFlow. */
 async function openChecked(name, model, threads) {
-  const missing = model.missing[engines[name].format];
-  if (missing) throw new Error(`not converted: ${missing}`);
-  const open = await start(name, threads);
+  const { format, load } = engines[name];
+  if (model.missing[format]) throw new Error(`not converted: ${model.missing[format]}`);
+  const open = await load(threads);
   const opened = await open(model);
   const answers = await opened.run();
   const differences = model.outputs.map(({ data }, i) => relativeDifference(answers[i], data));
-  const difference = differences.every((value) => value < TOLERANCE) ? Math.max(...differences) : NaN;
-  if (!(difference < TOLERANCE)) {
-    await opened.close();
-    throw new Error(`its outputs differ from TensorFlow's by ${differences}`);
-  }
-  return { ...opened, difference };
+  if (differences.every((difference) => difference < TOLERANCE)) return { ...opened, differences };
+  await opened.close();
+  throw new Error(`its outputs differ from TensorFlow's by ${differences}`);
 }
 
 /** Milliseconds of each round by engine, and why an engine has none. */
@@ -58,14 +48,16 @@ window.measureModel = async ({ folder, threads, rounds, names }) => {
       errors,
       times,
       medians: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])),
-      differences: Object.fromEntries(Object.entries(opened).map(([name, { difference }]) => [name, difference])),
+      differences: Object.fromEntries(
+        Object.entries(opened).map(([name, { differences }]) => [name, differences]),
+      ),
     };
   } finally {
     for (const { close } of Object.values(opened)) await close();
   }
 };
 
-/** The times of our ops in a model: the mean of some steps, after some to warm up. */
+/** The times of our ops in a model, after some steps to warm up. */
 window.timesOfOps = async ({ folder, steps }) => {
   const { timesOfOps, close } = await openChecked('ours', await readModel(folder), 1);
   timesOfOps(steps);

@@ -1,16 +1,22 @@
 // Prints the results of whole-models.mjs.
+import { median } from './measure.mjs';
 
 const milliseconds = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(3));
 
 /** A cell with a value for each number of threads. */
-const cell = (values, show) =>
-  values.map((value) => (value === undefined ? '-' : show(value))).join(', ');
+const cell = (values, show) => values.map((value) => (value === undefined ? '-' : show(value))).join(', ');
 
-/** The time of the best peer divided by ours. */
-export function ratioOf({ medians }) {
-  const { ours, ...peers } = medians;
-  const times = Object.values(peers);
-  return ours === undefined || times.length === 0 ? undefined : Math.min(...times) / ours;
+/** The time of a peer divided by ours, in the median round; undefined if one of them has no time. */
+export function ratioOf({ times = {} }, name) {
+  if (!times.ours || !times[name]) return undefined;
+  return median(times[name].map((time, round) => time / times.ours[round]));
+}
+
+/** The same for the fastest peer. */
+export function bestRatioOf(result) {
+  const peers = Object.keys(result.medians).filter((name) => name !== 'ours');
+  const known = peers.map((name) => ratioOf(result, name)).filter((ratio) => ratio !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 function geometricMean(values) {
@@ -29,6 +35,16 @@ function aligned(rows) {
   );
 }
 
+/** Why engines have no time for a model; `told` is what they print besides. */
+function reasonsOf({ name, results }, threads) {
+  const all = threads.flatMap((count) => {
+    const { errors, told } = results[count];
+    const reasons = Object.entries(errors).map(([engine, why]) => `${engine}: ${why}`);
+    return reasons.length > 0 ? [...reasons, ...told] : [];
+  });
+  return [...new Set(all)].map((why) => `${name}, ${why}`);
+}
+
 /** Milliseconds by engine, each with the numbers of threads in turn; below, why cells are empty. */
 export function modelsTable(rows, { names, threads, rounds }) {
   const each = (row, of) => threads.map((count) => of(row.results[count]));
@@ -41,27 +57,22 @@ export function modelsTable(rows, { names, threads, rounds }) {
         milliseconds,
       ),
     ),
-    cell(each(row, ratioOf), ratio),
+    cell(each(row, bestRatioOf), ratio),
   ]);
-  const meansOf = (of) => cell(
-    threads.map((count) => geometricMean(rows.map((row) => of(row.results[count])))),
-    ratio,
-  );
-  const means = names.map((name) =>
-    name === 'ours' ? '' : meansOf(({ medians }) => medians[name] && medians.ours && medians[name] / medians.ours),
-  );
-  const reasons = rows.flatMap((row) =>
-    threads.flatMap((count) =>
-      Object.entries(row.results[count].errors).map(([name, why]) => `${row.name}, ${name}, threads ${count}: ${why}`),
-    ),
-  );
+  const meansOf = (of) =>
+    cell(
+      threads.map((count) => geometricMean(rows.map((row) => of(row.results[count])))),
+      ratio,
+    );
+  const means = names.map((name) => (name === 'ours' ? '' : meansOf((result) => ratioOf(result, name))));
+  const reasons = rows.flatMap((row) => reasonsOf(row, threads));
   return [
     `Milliseconds, medians of ${rounds} rounds, engines in turn; threads: ${threads.join(', ')}`,
     '',
     ...aligned([
       ['', ...names, 'best peer / ours'],
       ...body,
-      ['geometric mean of peer / ours', ...means, meansOf(ratioOf)],
+      ['geometric mean of peer / ours', ...means, meansOf(bestRatioOf)],
     ]),
     '',
     ...reasons,
@@ -70,9 +81,12 @@ export function modelsTable(rows, { names, threads, rounds }) {
 
 /** The times of our ops in one model, the longest first. */
 export function opsTable(name, ops) {
-  const sum = ops.reduce((all, { self }) => all + self, 0);
-  const rows = ops
-    .toSorted((a, b) => b.self - a.self)
-    .map(({ op, count, self }) => [op, `${count}`, `${self.toFixed(3)} ms`, `${((100 * self) / sum).toFixed(1)} %`]);
+  const sum = ops.reduce((all, { time }) => all + time, 0);
+  const rows = ops.map(({ op, count, time }) => [
+    op,
+    `${count}`,
+    `${time.toFixed(3)} ms`,
+    `${((100 * time) / sum).toFixed(1)} %`,
+  ]);
   return [`${name}: ${sum.toFixed(3)} ms`, ...aligned(rows).map((line) => `  ${line}`), ''].join('\n');
 }

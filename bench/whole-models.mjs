@@ -11,7 +11,7 @@ import { bundleModelPage } from './bundle.mjs';
 import { modelsTable, opsTable } from './models-table.mjs';
 
 const NAMES = ['ours', 'LiteRT.js', 'onnxruntime-web', 'tfjs-wasm'];
-const STEPS_OF_TRACE = 10;
+const STEPS_OF_TRACE = 30;
 const results = path.join(root, 'build/bench/whole-models.json');
 
 /** Where model_files.py puts them. */
@@ -19,7 +19,8 @@ const modelsFolder = path.join(
   process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache'),
   'tfcore-wasm/bench-models',
 );
-const page = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/build/bench/model-page/model-page.js"></script>';
+const page =
+  '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/build/bench/model-page/model-page.js"></script>';
 
 /** Makes what is missing; returns [{ name, folder }] of the models, or undefined if they cannot be made. */
 async function makeModels(filter) {
@@ -37,11 +38,12 @@ async function makeModels(filter) {
   }
 }
 
-/** Calls a function of a new page, with all engines in it. */
-async function inPage(browser, address, name, settings) {
+/** Calls a function of a new page, with all engines in it. `told` gets the errors that they print. */
+async function inPage(browser, address, name, { told = [], ...settings }) {
   const context = await browser.newContext();
   try {
     const opened = await context.newPage();
+    opened.on('console', (message) => message.text().startsWith('ERROR:') && told.push(message.text()));
     await opened.goto(`${address}/models.html`);
     await opened.waitForFunction((wanted) => wanted in window, name);
     return await opened.evaluate(([wanted, values]) => window[wanted](values), [name, settings]);
@@ -55,21 +57,25 @@ async function measureModel(call, { name, folder }, { threads, rounds }) {
   const row = { name, load: loadavg()[0], results: {} };
   for (const count of threads) {
     if (process.stdout.isTTY) process.stdout.write(`\r\x1b[K  ${name}, threads: ${count}`);
+    const told = [];
     try {
-      row.results[count] = await call('measureModel', { folder, threads: count, rounds, names: NAMES });
+      row.results[count] = await call('measureModel', { folder, threads: count, rounds, names: NAMES, told });
     } catch (error) {
       row.results[count] = { medians: {}, errors: { page: error.message.split('\n')[0] } };
     }
+    row.results[count].told = told;
   }
   return row;
 }
 
-/** Measures, and prints a table. The rows so far are in `file` after each model. */
+/** Measures, and prints a table. The rows so far are in `results` after each model. */
 export async function measureModels({ filter, threads, rounds, ops }) {
   const models = await makeModels(filter);
   if (!models) return;
   await bundleModelPage();
-  const site = await serve({ pages: { '/models.html': (_, response) => response.setHeader('Content-Type', 'text/html').end(page) } });
+  const site = await serve({
+    pages: { '/models.html': (_, response) => response.setHeader('Content-Type', 'text/html').end(page) },
+  });
   const headers = { 'Access-Control-Allow-Origin': '*', 'Cross-Origin-Resource-Policy': 'cross-origin' };
   const files = await serve({ folder: modelsFolder, headers });
   const browser = await openChromium();
