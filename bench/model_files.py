@@ -73,7 +73,7 @@ def of_keras(model, low=-1.0, high=1.0):
 def vary(model):
     """Random values for weights that begin at one value: they differ in a trained model."""
     for weight in model.weights:
-        name = getattr(weight, 'path', weight.name)
+        name = getattr(weight, 'path', weight.name).removesuffix(':0')  # the name is of Keras 2
         if name.endswith(('bias', 'beta')):
             weight.assign(normal(*weight.shape, scale=0.1))
         elif name.endswith('layer_scale/gamma'):
@@ -84,7 +84,8 @@ def vary(model):
 
 def calibrate(model, x):
     """Gives the batch norms the means and variances of their inputs, so that values neither grow nor vanish with depth."""
-    norms = [layer for layer in model._flatten_layers() if isinstance(layer, layers.BatchNormalization)]
+    kinds = (layers.BatchNormalization, tf_keras.layers.BatchNormalization)
+    norms = [layer for layer in model._flatten_layers() if isinstance(layer, kinds)]
     kept = [layer.momentum for layer in norms]
     for layer in norms:
         layer.momentum = 0.0
@@ -120,9 +121,9 @@ def encoder(batch, blocks=4, width=256, heads=4, length=128):
     return of_keras(keras.Model(x, y))
 
 
-def application(name, batch, low=-1.0, high=1.0):
-    network = getattr(keras.applications, name)
-    return of_keras(network(weights=None, input_tensor=keras.Input([224, 224, 3], batch)), low, high)
+def application(name, batch, low=-1.0, high=1.0, library=keras):
+    network = getattr(library.applications, name)
+    return of_keras(network(weights=None, input_tensor=library.Input([224, 224, 3], batch)), low, high)
 
 
 def u_net(batch, size=128, width=32, levels=3):
@@ -243,8 +244,10 @@ MODELS = {
     'MobileNetV1': lambda: application('MobileNet', 1),
     'MobileNetV2': lambda: application('MobileNetV2', 1),
     'MobileNetV2, batch 8': lambda: application('MobileNetV2', 8),
+    'MobileNetV2, Keras 2': lambda: application('MobileNetV2', 1, library=tf_keras),
     'MobileNetV3Large': lambda: application('MobileNetV3Large', 1, 0, 255),
     'EfficientNetB0': lambda: application('EfficientNetB0', 1, 0, 255),
+    'EfficientNetB0, Keras 2': lambda: application('EfficientNetB0', 1, 0, 255, tf_keras),
     'ResNet50': lambda: application('ResNet50', 1),
     'ResNet50, batch 8': lambda: application('ResNet50', 8),
     'DenseNet121': lambda: application('DenseNet121', 1),
@@ -269,10 +272,34 @@ def write_onnx(folder, with_functions, inputs, outputs, **_):
     (folder / 'model.onnx').write_bytes(model.SerializeToString())
 
 
-def write_tfjs(folder, outputs, **_):
-    from tensorflowjs.converters.tf_saved_model_conversion_v2 import convert_tf_frozen_model
+def flatten_biases(graph):
+    """Keras 3 writes batch norms as products and sums with constants [1, 1, 1, n]; tfjs fuses a bias [n] only."""
+    constants = {node.name: node for node in graph.node if node.op == 'Const'}
+    for node in graph.node:
+        if node.op in ['_FusedConv2D', '_FusedMatMul'] and node.input[2] in constants:
+            del constants[node.input[2]].attr['value'].tensor.tensor_shape.dim[:-1]
+
+
+def write_tfjs(folder, graph, outputs, **_):
+    from tensorflowjs.converters import tf_saved_model_conversion_v2 as converter
     names = ','.join(name.split(':')[0] for name in outputs)
-    convert_tf_frozen_model(str(folder / 'graph.pb'), names, str(folder / 'tfjs'), weight_shard_size_bytes=2 ** 31)
+    has_loops = any(node.op == 'Enter' for node in graph.node)
+    optimize = converter._run_grappler
+
+    def optimize_for_tfjs(config, *arguments):
+        rewrites = config.graph_options.rewrite_options
+        if has_loops:  # there 'remap' fuses sums of products into one, which tfjs refuses
+            rewrites.optimizers[:] = [name for name in rewrites.optimizers if name != 'remap']
+        optimized = optimize(config, *arguments)
+        flatten_biases(optimized)
+        return optimized
+
+    converter._run_grappler = optimize_for_tfjs
+    try:
+        converter.convert_tf_frozen_model(
+            str(folder / 'graph.pb'), names, str(folder / 'tfjs'), weight_shard_size_bytes=2 ** 31)
+    finally:
+        converter._run_grappler = optimize
 
 
 FORMATS = {'tflite': write_tflite, 'onnx': write_onnx, 'tfjs': write_tfjs}
@@ -309,7 +336,7 @@ def make(name, folder):
         'missing': {},
     }
     (folder / 'data.bin').write_bytes(data.getvalue())
-    made = {'function': function, 'concrete': concrete, 'inputs': inputs, 'outputs': outputs,
+    made = {'function': function, 'concrete': concrete, 'inputs': inputs, 'outputs': outputs, 'graph': graph,
             'with_functions': frozen[False].graph.as_graph_def()}
     for kind, write in FORMATS.items():
         try:
