@@ -2,7 +2,7 @@
 //   run()   from typed arrays to typed arrays, in the order of the model's outputs; may be a promise
 //   close() frees what was made
 // A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
-import { median } from './measure.mjs';
+import { timesByOp } from './op-times.mjs';
 import { loadPeer } from './peer.mjs';
 
 const MODULES = '/node_modules';
@@ -47,36 +47,6 @@ async function loadOurs(threads) {
       },
     };
   };
-}
-
-/**
- * The mean of a node's times in milliseconds. What is far above the median was interrupted; below 0.01 ms that cannot be
- * told, because the clock has steps of 0.005 ms.
- */
-function typicalTime(times) {
-  const most = 1.5 * median(times) + 0.01;
-  return times.reduce((sum, time) => sum + Math.min(time, most), 0) / times.length;
-}
-
-/** [{ op, count, time }]: the sum of the times of each op's nodes in a step. */
-function timesByOp(traces) {
-  const nodes = new Map(); // by name and turn, because loops run a node again
-  for (const records of traces) {
-    const turns = new Map();
-    for (const { node, op, duration } of records) {
-      const turn = turns.get(node) ?? 0;
-      turns.set(node, turn + 1);
-      const key = `${node} ${turn}`;
-      if (!nodes.has(key)) nodes.set(key, { op, times: [] });
-      nodes.get(key).times.push(duration / 1000);
-    }
-  }
-  const ops = new Map();
-  for (const { op, times } of nodes.values()) {
-    const sum = ops.get(op) ?? { op, count: 0, time: 0 };
-    ops.set(op, { op, count: sum.count + 1, time: sum.time + typicalTime(times) });
-  }
-  return [...ops.values()].sort((a, b) => b.time - a.time);
 }
 
 async function loadLiteRtEngine(threads) {

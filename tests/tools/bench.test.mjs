@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { digitBatches } from '../../bench/digits.mjs';
 import { compare, median, relativeDifference } from '../../bench/measure.mjs';
+import { modelsTable, opsTable } from '../../bench/models-table.mjs';
+import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
 
 describe('the benchmark', () => {
@@ -87,6 +89,40 @@ describe('the benchmark', () => {
     assert.equal(
       verdict([result('simd')]),
       'simd: at least 1.0 x tfjs on MatMul from 256 on, Here: missed by broken (failed)',
+    );
+  });
+
+  it('compares whole models with the fastest peer, round by round, and says why one is missing', () => {
+    const result = (times, errors = {}) => ({
+      times,
+      medians: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])),
+      errors,
+      told: Object.keys(errors).length > 0 ? ['ERROR: no memory'] : [],
+    });
+    const small = result({ ours: [1, 2, 4], fast: [2, 4, 8], slow: [8, 16, 32] });
+    const large = result({ ours: [100, 100, 100], slow: [50, 50, 50] }, { fast: 'it cannot' });
+    const rows = [
+      { name: 'small', results: { 1: small, 2: small } },
+      { name: 'large', results: { 1: large, 2: large } },
+    ];
+    const lines = modelsTable(rows, { names: ['ours', 'fast', 'slow'], threads: [1, 2], rounds: 3 }).split(
+      '\n',
+    );
+    assert.match(lines[3], /^small +2\.00, 2\.00 +4\.00, 4\.00 +16\.0, 16\.0 +2\.00, 2\.00$/);
+    assert.match(lines[4], /^large +100, 100 +-, - +50\.0, 50\.0 +0\.50, 0\.50$/);
+    assert.match(lines[5], /peer \/ ours +2\.00, 2\.00 +2\.00, 2\.00 +1\.00, 1\.00$/, 'geometric means');
+    assert.deepEqual(lines.slice(7), ['large, fast: it cannot', 'large, ERROR: no memory']);
+  });
+
+  it('adds up the nodes of each op, without what interrupted some of their steps', () => {
+    const record = (node, op, duration) => ({ node, op, duration });
+    const step = (slow) => [record('a', 'Add', 1000), record('m', 'Mul', slow), record('m', 'Mul', 500)];
+    const times = timesByOp([step(500), step(500), step(90_000)]);
+    assert.deepEqual(times[0], { op: 'Mul', count: 2, time: (0.5 + 0.5 + 0.76) / 3 + 0.5 });
+    assert.deepEqual(times[1], { op: 'Add', count: 1, time: 1 });
+    assert.match(
+      opsTable('Model', times),
+      /^Model: 2\.087 ms\n {2}Mul +2 +1\.087 ms +52\.1 %\n {2}Add +1 +1\.000 ms +47\.9 %\n$/,
     );
   });
 
