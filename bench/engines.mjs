@@ -119,11 +119,10 @@ async function loadTfjs(threads) {
   };
 }
 
-/** Whether its nodes need executeAsync, as loops do. */
-function isDynamic(model) {
-  const nodes = Object.values(model.executor.graph.nodes);
-  return nodes.some(({ op }) => ['Switch', 'Merge', 'Enter', 'While', 'StatelessWhile'].includes(op));
-}
+/** Ops whose nodes need executeAsync. */
+const ASYNCHRONOUS = new Set(['Enter', 'While', 'StatelessWhile', 'NonMaxSuppressionV4']);
+
+const isDynamic = (model) => Object.values(model.executor.graph.nodes).some(({ op }) => ASYNCHRONOUS.has(op));
 
 /** By their names in the table; ours first. */
 export const engines = {
