@@ -3,10 +3,17 @@
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
 # What runs while graphs are made and steps are prepared, and the wings of src/ops/ whose kernels have no loops over numbers,
-# need not be fast, but are downloaded: they are compiled for size.
+# need not be fast, but are downloaded: they are compiled for size (-Oz), except the files that run for each kernel. Where loops
+# matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/.
 set(TFCORE_COMPACT_MODULES
-  proto tensor op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
-set(TFCORE_COMPACT_OPS codecs control_flow data io lists parsing strings tables)
+  proto op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
+set(TFCORE_FAST_FILES op/kernel.c op/resource.c op/step.c runtime/program_flow.c runtime/program_run.c)
+set(TFCORE_COMPACT_OPS codecs control_flow data io parsing strings tables)
+set(TFCORE_SMALL_OPS
+  array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot array/pack array/reshape
+  array/reverse array/slice array/space_depth array/split array/strided_slice array/transpose_op lists math/einsum
+  math/matrix_product math/reduction_ops random support/kernel_chain support/reduction support/reshape_sizes
+  support/window_attrs)
 # The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
 # have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
@@ -63,7 +70,8 @@ function(tfcore_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   if(name STREQUAL ops)
     tfcore_op_table(sources "${sources}")
-    tfcore_compact_ops("${sources}")
+    tfcore_op_options(-Oz "${TFCORE_COMPACT_OPS}" "${sources}")
+    tfcore_op_options(-Os "${TFCORE_SMALL_OPS}" "${sources}")
   endif()
   list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
   if(sources)
@@ -71,6 +79,8 @@ function(tfcore_module name)
     target_compile_options(tfcore_${name} PRIVATE ${TFCORE_WARNINGS})
     if(EMSCRIPTEN AND name IN_LIST TFCORE_COMPACT_MODULES)
       target_compile_options(tfcore_${name} PRIVATE -Oz)
+      list(TRANSFORM TFCORE_FAST_FILES PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE fast)
+      set_property(SOURCE ${fast} APPEND PROPERTY COMPILE_OPTIONS -O3)
     endif()
     if(name STREQUAL ops)
       tfcore_codecs("${sources}")
@@ -85,11 +95,12 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-function(tfcore_compact_ops sources)
+# The option for the sources of these wings and files.
+function(tfcore_op_options option ops sources)
   if(EMSCRIPTEN)
-    list(JOIN TFCORE_COMPACT_OPS "|" compact)
-    list(FILTER sources INCLUDE REGEX "/ops/(${compact})/")
-    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -Oz)
+    list(JOIN ops "|" pattern)
+    list(FILTER sources INCLUDE REGEX "/ops/(${pattern})(/|\\.c)")
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${option})
   endif()
 endfunction()
 

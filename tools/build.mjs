@@ -127,7 +127,15 @@ async function wasmFiles(tools, variant, folder) {
   const files = names.map((name) => path.join(folder, 'split', name));
   await unlessUnchanged(
     `split-${variant}`,
-    ['tools/split-wasm.mjs', 'cmake/TfcoreModules.cmake', path.relative(root, linked)],
+    [
+      ...[
+        'tools/split-wasm.mjs',
+        'tools/side-data.mjs',
+        'tools/wasm-object.mjs',
+        'cmake/TfcoreModules.cmake',
+      ],
+      path.relative(root, linked),
+    ],
     path.relative(root, files[1]),
     () => splitWasm(tools, variant),
   );

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { must, root, SetupError } from './process.mjs';
+import { moveData, sideRanges } from './side-data.mjs';
 import { readObject } from './wasm-object.mjs';
 
 /** The part of a source that a pattern finds. */
@@ -34,6 +35,8 @@ function sideTypes() {
  */
 const KERNEL_BYTES = 12;
 const STATE_BYTES = 8;
+/** The dtypes of the members of a VectorFunction (src/ops/support/elementwise.h): float, double, complex64, complex128. */
+const VECTOR_TYPES = [1, 2, 8, 18];
 const kernelTableBytes = () => KERNEL_BYTES * Number(found('src/op/op_registry.h', /OP_MAX_KERNELS = (\d+)/));
 
 function filesBelow(folder) {
@@ -45,13 +48,14 @@ function filesBelow(folder) {
 
 /**
  * Tells which references only kernels of the side module need: of the registrations of side ops (objects in
- * `places`), all of their kernels; of other registrations and of tables of loops (src/ops/support/typed_loops.h), the
- * entries of side types.
+ * `places`), all of their kernels; of other registrations, of tables of loops (src/ops/support/typed_loops.h) and of
+ * VectorFunctions, the entries of side types.
  */
 function sideReferences(places, types) {
   const tableBytes = kernelTableBytes();
   const isOfSideOps = (object) => places.some((place) => `${object}/`.includes(`/${place}/`));
   return (object, bytes, { from, offset }) => {
+    if (/^kVector[A-Z]/.test(from.name)) return types.has(VECTOR_TYPES[offset / 4]);
     const isRegistration = /^kOp[A-Z_]/.test(from.name);
     if (!isRegistration && !/^kTyped[A-Z]/.test(from.name)) return false;
     const table = isRegistration ? from.end - from.start - tableBytes : 0;
@@ -62,23 +66,23 @@ function sideReferences(places, types) {
   };
 }
 
-/**
- * What the functions and the data of objects refer to, by name. Static functions have names that no other file has
- * (-funique-internal-linkage-names); static data gets some here.
- */
+/** The name of a symbol of an object that no other has. Static functions have such names (-funique-internal-linkage-names). */
+const keyOf = (object, { name, isFunction, isLocal }) =>
+  isLocal && !isFunction ? `${object} ${name}` : name;
+
+/** What the functions and the data of objects refer to, by their keys, and which functions the objects define. */
 function readReferences(objects, isOfSide) {
   const references = new Map();
   const defined = new Set();
   for (const object of objects) {
     const bytes = readFileSync(object);
     const { symbols, references: all } = readObject(bytes);
-    const keyOf = ({ name, isFunction, isLocal }) => (isLocal && !isFunction ? `${object} ${name}` : name);
     for (const symbol of symbols) if (symbol.isFunction && symbol.isDefined) defined.add(symbol.name);
     for (const reference of all) {
       if (isOfSide(object, bytes, reference)) continue;
-      const from = keyOf(reference.from);
+      const from = keyOf(object, reference.from);
       if (!references.has(from)) references.set(from, new Set());
-      references.get(from).add(keyOf(reference.to));
+      references.get(from).add(keyOf(object, reference.to));
     }
   }
   return { references, defined };
@@ -109,13 +113,12 @@ function reachable(maps, roots) {
 }
 
 /**
- * The functions for the side module. The table has functions of the C library, too, to which no object here has a
+ * The functions and the data that stay. The table has functions of the C library, too, to which no object here has a
  * reference that could be followed.
  */
-function chooseFunctions({ functions, roots }, { references, defined }) {
+function chooseStaying({ functions, roots }, { references, defined }) {
   const ofLibraries = [...roots.table].filter((name) => !defined.has(name));
-  const staying = reachable([functions, references], [...roots.outside, ...ofLibraries]);
-  return [...functions.keys()].filter((name) => !staying.has(name));
+  return reachable([functions, references], [...roots.outside, ...ofLibraries]);
 }
 
 /** Binaryen's programs know the features of a module only from its names section, which is removed. */
@@ -132,7 +135,7 @@ const FEATURES = [
 ].map((feature) => `--enable-${feature}`);
 
 /**
- * Splits build/wasm-<variant>/tfcore-<variant>.wasm. Writes into build/wasm-<variant>/split/ the module without
+ * Splits build/wasm-<variant>/tfcore-<variant>.wasm, of which the linker wrote a map. Writes into build/wasm-<variant>/split/ the module without
  * the side ops' kernels (tfcore-<variant>.wasm), the side module (tfcore-<variant>-side.wasm), and the whole
  * one without names (tfcore-<variant>-whole.wasm). `tools` is what setUp() returned.
  */
@@ -152,8 +155,9 @@ export async function splitWasm(tools, variant) {
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
   const calls = readCalls(readFileSync(at('linked.wat'), 'utf8'));
-  const chosen = chooseFunctions(calls, readReferences(objects, sideReferences(places, sideTypes())));
-  writeFileSync(at('side-functions.txt'), `${chosen.join('\n')}\n`);
+  const staying = chooseStaying(calls, readReferences(objects, sideReferences(places, sideTypes())));
+  const moving = [...calls.functions.keys()].filter((name) => !staying.has(name));
+  writeFileSync(at('side-functions.txt'), `${moving.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
   await run(
     'wasm-split',
@@ -161,10 +165,17 @@ export async function splitWasm(tools, variant) {
     ...[`--split-funcs=@${at('side-functions.txt')}`, '--no-placeholders', '-g'],
     ...['--import-namespace=main', `--export-prefix=${pair}~`],
   );
-  const finish = (from, to) =>
-    run('wasm-opt', from, '-o', at(to), '--duplicate-function-elimination', '--strip-debug');
-  await finish(at(`named-${main}`), main);
-  await finish(at(`named-${side}`), side);
+  const finish = (from, to) => run('wasm-opt', from, '-o', at(to), '-Oz', '--strip-debug');
+  const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
+  const ranges = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
+  const moved = moveData(readFileSync(at(`named-${main}`)), readFileSync(at(`named-${side}`)), ranges);
+  for (const [name, bytes] of [
+    [main, moved.main],
+    [side, moved.side],
+  ]) {
+    writeFileSync(at(`named-${name}`), bytes);
+    await finish(at(`named-${name}`), name);
+  }
   await finish(linked, `tfcore-${variant}-whole.wasm`);
   rmSync(at('linked.wat'));
 }

@@ -1,7 +1,7 @@
 // Reads object files of WebAssembly, which clang writes: which functions and data refer to which others. The
-// format: https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md
+// format: https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md. Reads and replaces the data of modules.
 
-const SECTION = { custom: 0, import: 2, code: 10, data: 11 };
+const SECTION = { custom: 0, import: 2, code: 10, data: 11, dataCount: 12 };
 const KIND = { function: 0, data: 1, section: 3 };
 const FLAG = { local: 2, undefined: 0x10, explicitName: 0x40 };
 const SYMBOL_TABLE = 8;
@@ -79,21 +79,29 @@ function bodies(reader) {
   return reader?.list(() => reader.part(reader.number())) ?? [];
 }
 
-/** An instruction with a number, and the end of its expression. */
-function skipConstant(reader) {
+/** An expression: i32.const with a number in signed LEB128. */
+function readConstant(reader) {
   reader.byte();
-  reader.number();
+  let value = 0;
+  let shift = 0;
+  for (let byte = 128; byte >= 128; shift += 7) {
+    byte = reader.byte();
+    value |= (byte & 127) << shift;
+    if (byte < 128 && byte & 64 && shift < 25) value |= -1 << (shift + 7);
+  }
   reader.byte();
+  return value >>> 0;
 }
 
-/** Where the bytes of the data segments are. */
+/** Where the bytes of the data segments are, and their addresses. */
 function segments(reader) {
   return (
     reader?.list(() => {
       const flags = reader.number();
       if (flags & 2) reader.number();
-      if (!(flags & 1)) skipConstant(reader); // the address
-      return reader.part(reader.number());
+      const address = flags & 1 ? undefined : readConstant(reader);
+      const { at, end } = reader.part(reader.number());
+      return { address, at, end };
     }) ?? []
   );
 }
@@ -184,4 +192,42 @@ export function readObject(bytes) {
     references.push(...readReferences(section, content, symbols, find));
   }
   return { symbols, references };
+}
+
+/** The data segments of a module that have an address: where their bytes are. */
+export function dataSegments(bytes) {
+  const section = sectionsOf(bytes).find(({ id }) => id === SECTION.data);
+  return segments(section?.content)
+    .filter(({ address }) => address !== undefined)
+    .map(({ address, at, end }) => ({ address, start: at, end }));
+}
+
+/** A number in LEB128. */
+function unsigned(value) {
+  const bytes = [];
+  for (; value >= 128; value = Math.floor(value / 128)) bytes.push((value % 128) + 128);
+  return [...bytes, value];
+}
+
+function signed(value) {
+  const bytes = [];
+  for (; value < -64 || value > 63; value >>= 7) bytes.push((value & 127) | 128);
+  return [...bytes, value & 127];
+}
+
+/** A module with these data segments, { address, bytes }, instead of its own. */
+export function replaceData(module, data) {
+  const encoded = data.map(({ address, bytes }) =>
+    Buffer.concat([Buffer.from([0, 0x41, ...signed(address | 0), 0x0b, ...unsigned(bytes.length)]), bytes]),
+  );
+  const content = Buffer.concat([Buffer.from(unsigned(data.length)), ...encoded]);
+  const added = Buffer.concat([Buffer.from([SECTION.data, ...unsigned(content.length)]), content]);
+  const parts = [module.subarray(0, 8)];
+  for (const { id, start, content: old } of sectionsOf(module)) {
+    if (id === SECTION.data || id === SECTION.dataCount) continue;
+    const body = module.subarray(start, old.end);
+    parts.push(Buffer.from([id, ...unsigned(body.length)]), body);
+    if (id === SECTION.code) parts.push(added);
+  }
+  return Buffer.concat(parts);
 }

@@ -4,7 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { root } from '../../tools/process.mjs';
+
+/** What a main module may have after gzip -9. A new op that most programs never run goes into the side module. */
+const MOST_BYTES = 726_000;
 
 describe('the package, packed and installed', function () {
   this.timeout(120_000);
@@ -48,6 +52,13 @@ describe('the package, packed and installed', function () {
     const others = files.filter((name) => !name.endsWith('.d.ts'));
     assert.deepEqual(others.sort(), wanted.sort());
     for (const name of ['index', 'inline', 'testing']) assert.ok(files.includes(`dist/${name}.d.ts`), name);
+  });
+
+  it('has main modules that are quickly downloaded', () => {
+    for (const name of ['tfcore-simd.wasm', 'tfcore-relaxed.wasm']) {
+      const packed = gzipSync(readFileSync(path.join(root, 'npm/dist', name)), { level: 9 });
+      assert.ok(packed.length <= MOST_BYTES, `${name} has ${packed.length} bytes when it is compressed`);
+    }
   });
 
   it('holds the notices of the libraries in the wasm files', () => {

@@ -13,12 +13,12 @@
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-static const VectorFunction kErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
-static const VectorFunction kErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
-static const VectorFunction kErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
-static const VectorFunction kNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
-static const VectorFunction kLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
-static const VectorFunction kDigamma = {digamma_loop_f32, digamma_loop_f64, NULL, NULL};
+static const VectorFunction kVectorErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
+static const VectorFunction kVectorErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
+static const VectorFunction kVectorErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
+static const VectorFunction kVectorNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
+static const VectorFunction kVectorLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};
+static const VectorFunction kVectorDigamma = {digamma_loop_f32, digamma_loop_f64, NULL, NULL};
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
 
@@ -42,7 +42,7 @@ const OpRegistration kOpErf = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erf", "1.1283791670955126"),
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErf)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorErf)},
 };
 
 const OpRegistration kOpErfc = {
@@ -52,7 +52,7 @@ const OpRegistration kOpErfc = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient = BELL("Erfc", "-1.1283791670955126"),
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErfc)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorErfc)},
 };
 
 /* The inverses of Erf and of the normal distribution, from later op definitions. Their derivatives are the
@@ -73,7 +73,7 @@ const OpRegistration kOpErfinv = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kErfinv)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorErfinv)},
 };
 
 const OpRegistration kOpNdtri = {
@@ -94,7 +94,7 @@ const OpRegistration kOpNdtri = {
         "  dx = Mul[T=$T](dy, slope:z:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kNdtri)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorNdtri)},
 };
 
 /* The logarithm of the gamma function's magnitude. */
@@ -110,7 +110,7 @@ const OpRegistration kOpLgamma = {
         "  dx = Mul[T=$T](dy, slope:y:0)\n"
         "  return dx = dx:z:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLgamma)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorLgamma)},
 };
 
 /* Polygamma is for float and double; other types are converted to float. */
@@ -145,7 +145,7 @@ const OpRegistration kOpDigamma = {
     .attrs = {REAL_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = digamma_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kDigamma)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorDigamma)},
 };
 
 /* Derivative a of Digamma. It is defined only for integer a, so there is no gradient by a. */

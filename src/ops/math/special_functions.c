@@ -11,12 +11,13 @@
 
 #define FUNCTION(name) \
   { name##_f32, name##_f64, NULL, NULL }
-static const VectorFunction kI0 = FUNCTION(i0), kI0e = FUNCTION(i0e), kI1 = FUNCTION(i1),
-                            kI1e = FUNCTION(i1e), kJ0 = FUNCTION(j0), kJ1 = FUNCTION(j1), kK0 = FUNCTION(k0),
-                            kK0e = FUNCTION(k0e), kK1 = FUNCTION(k1), kK1e = FUNCTION(k1e),
-                            kY0 = FUNCTION(y0), kY1 = FUNCTION(y1), kDawson = FUNCTION(dawson),
-                            kExponential = FUNCTION(exponential), kFresnelCos = FUNCTION(fresnel_cos),
-                            kFresnelSin = FUNCTION(fresnel_sin), kSpence = FUNCTION(spence);
+static const VectorFunction kVectorI0 = FUNCTION(i0), kVectorI0e = FUNCTION(i0e), kVectorI1 = FUNCTION(i1),
+                            kVectorI1e = FUNCTION(i1e), kVectorJ0 = FUNCTION(j0), kVectorJ1 = FUNCTION(j1),
+                            kVectorK0 = FUNCTION(k0), kVectorK0e = FUNCTION(k0e), kVectorK1 = FUNCTION(k1),
+                            kVectorK1e = FUNCTION(k1e), kVectorY0 = FUNCTION(y0), kVectorY1 = FUNCTION(y1),
+                            kVectorDawson = FUNCTION(dawson), kVectorExponential = FUNCTION(exponential),
+                            kVectorFresnelCos = FUNCTION(fresnel_cos),
+                            kVectorFresnelSin = FUNCTION(fresnel_sin), kVectorSpence = FUNCTION(spence);
 
 #define UNARY                                                                               \
   .inputs = {"x: T"}, .outputs = {"y: T"}, .attrs = {"T: {bfloat16, half, float, double}"}, \
@@ -50,7 +51,7 @@ const OpRegistration kOpBesselI0 = {
     .name = "BesselI0",
     UNARY,
     .gradient = SLOPE("BesselI0", OTHER("other", "BesselI1"), "other:y:0"),
-    .kernels = BESSEL_KERNELS(kI0),
+    .kernels = BESSEL_KERNELS(kVectorI0),
 };
 
 const OpRegistration kOpBesselI0e = {
@@ -62,7 +63,7 @@ const OpRegistration kOpBesselI0e = {
                   OTHER("sign", "Sign") "  signed = Mul[T=$T](sign:y:0, y:y:0)\n" SUB("slope", "other:y:0",
                                                                                       "signed:z:0"),
               "slope:z:0"),
-    .kernels = BESSEL_KERNELS(kI0e),
+    .kernels = BESSEL_KERNELS(kVectorI0e),
 };
 
 const OpRegistration kOpBesselI1 = {
@@ -75,7 +76,7 @@ const OpRegistration kOpBesselI1 = {
                                                                                        "ratio:z:0")
                       EXCEPT_AT("0", "rest:z:0", "0.5"),
               "slope:output:0"),
-    .kernels = BESSEL_KERNELS(kI1),
+    .kernels = BESSEL_KERNELS(kVectorI1),
 };
 
 const OpRegistration kOpBesselI1e = {
@@ -90,14 +91,14 @@ const OpRegistration kOpBesselI1e = {
                                                                                       "part:z:0")
                                             EXCEPT_AT("0", "rest:z:0", "0.5"),
               "slope:output:0"),
-    .kernels = BESSEL_KERNELS(kI1e),
+    .kernels = BESSEL_KERNELS(kVectorI1e),
 };
 
 const OpRegistration kOpBesselK0 = {
     .name = "BesselK0",
     UNARY,
     .gradient = SLOPE("BesselK0", OTHER("other", "BesselK1") MINUS("slope", "other:y:0"), "slope:y:0"),
-    .kernels = BESSEL_KERNELS(kK0),
+    .kernels = BESSEL_KERNELS(kVectorK0),
 };
 
 const OpRegistration kOpBesselK0e = {
@@ -106,7 +107,7 @@ const OpRegistration kOpBesselK0e = {
     .gradient = SLOPE("BesselK0e",
                       OTHER("y", "BesselK0e") OTHER("other", "BesselK1e") SUB("slope", "y:y:0", "other:y:0"),
                       "slope:z:0"),
-    .kernels = BESSEL_KERNELS(kK0e),
+    .kernels = BESSEL_KERNELS(kVectorK0e),
 };
 
 const OpRegistration kOpBesselK1 = {
@@ -118,7 +119,7 @@ const OpRegistration kOpBesselK1 = {
                   MINUS("minus", "other:y:0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "minus:y:0",
                                                                                         "ratio:z:0"),
               "slope:z:0"),
-    .kernels = BESSEL_KERNELS(kK1),
+    .kernels = BESSEL_KERNELS(kVectorK1),
 };
 
 const OpRegistration kOpBesselK1e = {
@@ -131,14 +132,14 @@ const OpRegistration kOpBesselK1e = {
                                                                                         "ratio:z:0")
                       SUB("slope", "rest:z:0", "other:y:0"),
               "slope:z:0"),
-    .kernels = BESSEL_KERNELS(kK1e),
+    .kernels = BESSEL_KERNELS(kVectorK1e),
 };
 
 const OpRegistration kOpBesselJ0 = {
     .name = "BesselJ0",
     UNARY,
     .gradient = SLOPE("BesselJ0", OTHER("other", "BesselJ1") MINUS("slope", "other:y:0"), "slope:y:0"),
-    .kernels = BESSEL_KERNELS(kJ0),
+    .kernels = BESSEL_KERNELS(kVectorJ0),
 };
 
 const OpRegistration kOpBesselJ1 = {
@@ -151,14 +152,14 @@ const OpRegistration kOpBesselJ1 = {
                                                                                        "ratio:z:0")
                       EXCEPT_AT("0", "rest:z:0", "0.5"),
               "slope:output:0"),
-    .kernels = BESSEL_KERNELS(kJ1),
+    .kernels = BESSEL_KERNELS(kVectorJ1),
 };
 
 const OpRegistration kOpBesselY0 = {
     .name = "BesselY0",
     UNARY,
     .gradient = SLOPE("BesselY0", OTHER("other", "BesselY1") MINUS("slope", "other:y:0"), "slope:y:0"),
-    .kernels = BESSEL_KERNELS(kY0),
+    .kernels = BESSEL_KERNELS(kVectorY0),
 };
 
 const OpRegistration kOpBesselY1 = {
@@ -170,7 +171,7 @@ const OpRegistration kOpBesselY1 = {
                   OTHER("other", "BesselY0") "  ratio = RealDiv[T=$T](y:y:0, x)\n" SUB("slope", "other:y:0",
                                                                                        "ratio:z:0"),
               "slope:z:0"),
-    .kernels = BESSEL_KERNELS(kY1),
+    .kernels = BESSEL_KERNELS(kVectorY1),
 };
 
 /* --- integrals --- */
@@ -186,14 +187,14 @@ const OpRegistration kOpDawsn = {
                                   "  twice = Mul[T=$T](two:output:0, xy:z:0)\n" SUB("slope", "one:output:0",
                                                                                     "twice:z:0"),
               "slope:z:0"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kDawson)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorDawson)},
 };
 
 const OpRegistration kOpExpint = {
     .name = "Expint",
     UNARY,
     .gradient = SLOPE("Expint", OTHER("power", "Exp") "  slope = RealDiv[T=$T](power:y:0, x)\n", "slope:z:0"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kExponential)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorExponential)},
 };
 
 #define WAVE(op, function)                                          \
@@ -208,14 +209,14 @@ const OpRegistration kOpFresnelCos = {
     .name = "FresnelCos",
     UNARY,
     .gradient = WAVE("FresnelCos", "Cos"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kFresnelCos)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorFresnelCos)},
 };
 
 const OpRegistration kOpFresnelSin = {
     .name = "FresnelSin",
     UNARY,
     .gradient = WAVE("FresnelSin", "Sin"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kFresnelSin)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorFresnelSin)},
 };
 
 const OpRegistration kOpSpence = {
@@ -228,5 +229,5 @@ const OpRegistration kOpSpence = {
                       "x") "  ratio = RealDiv[T=$T](power:y:0, below:z:0)\n" EXCEPT_AT("1", "ratio:z:0",
                                                                                        "-1"),
               "slope:output:0"),
-    .kernels = {FLOAT_KERNELS(elementwise_function, &kSpence)},
+    .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorSpence)},
 };

@@ -16,17 +16,17 @@ static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-static const VectorFunction kSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
-static const VectorFunction kCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
-static const VectorFunction kTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
-static const VectorFunction kAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
-static const VectorFunction kAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
-static const VectorFunction kAtan = {atan_loop_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
-static const VectorFunction kSinh = {sinh_loop_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
-static const VectorFunction kCosh = {cosh_loop_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
-static const VectorFunction kAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop_c64, asinh_loop_c128};
-static const VectorFunction kAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
-static const VectorFunction kAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
+static const VectorFunction kVectorSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
+static const VectorFunction kVectorCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
+static const VectorFunction kVectorTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
+static const VectorFunction kVectorAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
+static const VectorFunction kVectorAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
+static const VectorFunction kVectorAtan = {atan_loop_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
+static const VectorFunction kVectorSinh = {sinh_loop_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
+static const VectorFunction kVectorCosh = {cosh_loop_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
+static const VectorFunction kVectorAsinh = {asinh_loop_f32, asinh_loop_f64, asinh_loop_c64, asinh_loop_c128};
+static const VectorFunction kVectorAcosh = {acosh_loop_f32, acosh_loop_f64, acosh_loop_c64, acosh_loop_c128};
+static const VectorFunction kVectorAtanh = {atanh_loop_f32, atanh_loop_f64, atanh_loop_c64, atanh_loop_c128};
 
 #define ALL_FLOATING(function) \
   { FLOAT_AND_HALF_KERNELS(elementwise_function, function), COMPLEX_KERNELS(elementwise_function, function) }
@@ -47,7 +47,7 @@ const OpRegistration kOpSin = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sin_gradient,
-    .kernels = ALL_FLOATING(&kSin),
+    .kernels = ALL_FLOATING(&kVectorSin),
 };
 
 CONJUGATE_GRADIENT(cos_gradient,
@@ -64,7 +64,7 @@ const OpRegistration kOpCos = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = cos_gradient,
-    .kernels = ALL_FLOATING(&kCos),
+    .kernels = ALL_FLOATING(&kVectorCos),
 };
 
 CONJUGATE_GRADIENT(tan_gradient,
@@ -82,7 +82,7 @@ const OpRegistration kOpTan = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = tan_gradient,
-    .kernels = ALL_FLOATING(&kTan),
+    .kernels = ALL_FLOATING(&kVectorTan),
 };
 
 CONJUGATE_GRADIENT(asin_gradient,
@@ -101,7 +101,7 @@ const OpRegistration kOpAsin = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = asin_gradient,
-    .kernels = ALL_FLOATING(&kAsin),
+    .kernels = ALL_FLOATING(&kVectorAsin),
 };
 
 CONJUGATE_GRADIENT(acos_gradient,
@@ -121,7 +121,7 @@ const OpRegistration kOpAcos = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = acos_gradient,
-    .kernels = ALL_FLOATING(&kAcos),
+    .kernels = ALL_FLOATING(&kVectorAcos),
 };
 
 CONJUGATE_GRADIENT(atan_gradient,
@@ -139,7 +139,7 @@ const OpRegistration kOpAtan = {
     .attrs = {WIDER_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = atan_gradient,
-    .kernels = ALL_FLOATING(&kAtan),
+    .kernels = ALL_FLOATING(&kVectorAtan),
 };
 
 CONJUGATE_GRADIENT(sinh_gradient,
@@ -155,7 +155,7 @@ const OpRegistration kOpSinh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = sinh_gradient,
-    .kernels = ALL_FLOATING(&kSinh),
+    .kernels = ALL_FLOATING(&kVectorSinh),
 };
 
 CONJUGATE_GRADIENT(cosh_gradient,
@@ -171,7 +171,7 @@ const OpRegistration kOpCosh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = cosh_gradient,
-    .kernels = ALL_FLOATING(&kCosh),
+    .kernels = ALL_FLOATING(&kVectorCosh),
 };
 
 /* TensorFlow's text multiplies, although the derivative is 1 / cosh(y); the same with Acosh. */
@@ -189,7 +189,7 @@ const OpRegistration kOpAsinh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = asinh_gradient,
-    .kernels = ALL_FLOATING(&kAsinh),
+    .kernels = ALL_FLOATING(&kVectorAsinh),
 };
 
 CONJUGATE_GRADIENT(acosh_gradient,
@@ -206,7 +206,7 @@ const OpRegistration kOpAcosh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = acosh_gradient,
-    .kernels = ALL_FLOATING(&kAcosh),
+    .kernels = ALL_FLOATING(&kVectorAcosh),
 };
 
 CONJUGATE_GRADIENT(atanh_gradient,
@@ -224,7 +224,7 @@ const OpRegistration kOpAtanh = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = atanh_gradient,
-    .kernels = ALL_FLOATING(&kAtanh),
+    .kernels = ALL_FLOATING(&kVectorAtanh),
 };
 
 #define TEMPLATE "ops/math/atan2.inc"

@@ -19,10 +19,12 @@
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
-static const VectorFunction kExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64, expm1_loop_c128};
-static const VectorFunction kLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
-static const VectorFunction kLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64, log1p_loop_c128};
+static const VectorFunction kVectorExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
+static const VectorFunction kVectorExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64,
+                                            expm1_loop_c128};
+static const VectorFunction kVectorLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
+static const VectorFunction kVectorLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64,
+                                            log1p_loop_c128};
 
 #define SIGNED_TYPES "T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
@@ -174,8 +176,8 @@ const OpRegistration kOpExp = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = exp_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kExp),
-                COMPLEX_KERNELS(elementwise_function, &kExp)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorExp),
+                COMPLEX_KERNELS(elementwise_function, &kVectorExp)},
 };
 
 CONJUGATE_GRADIENT(expm1_gradient,
@@ -191,8 +193,8 @@ const OpRegistration kOpExpm1 = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = expm1_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kExpm1),
-                COMPLEX_KERNELS(elementwise_function, &kExpm1)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorExpm1),
+                COMPLEX_KERNELS(elementwise_function, &kVectorExpm1)},
 };
 
 CONJUGATE_GRADIENT(log_gradient,
@@ -207,8 +209,8 @@ const OpRegistration kOpLog = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLog),
-                COMPLEX_KERNELS(elementwise_function, &kLog)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorLog),
+                COMPLEX_KERNELS(elementwise_function, &kVectorLog)},
 };
 
 CONJUGATE_GRADIENT(log1p_gradient,
@@ -225,6 +227,6 @@ const OpRegistration kOpLog1p = {
     .attrs = {FLOATING_TYPES},
     .shape = shape_unchanged,
     .gradient_fn = log1p_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kLog1p),
-                COMPLEX_KERNELS(elementwise_function, &kLog1p)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorLog1p),
+                COMPLEX_KERNELS(elementwise_function, &kVectorLog1p)},
 };

@@ -14,9 +14,9 @@
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static const VectorFunction kTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
-static const VectorFunction kSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64,
-                                        sigmoid_loop_c128};
+static const VectorFunction kVectorTanh = {vector_tanh_f32, vector_tanh_f64, tanh_loop_c64, tanh_loop_c128};
+static const VectorFunction kVectorSigmoid = {vector_sigmoid_f32, vector_sigmoid_f64, sigmoid_loop_c64,
+                                              sigmoid_loop_c128};
 
 CONJUGATE_GRADIENT(tanh_gradient,
                    "TanhGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
@@ -31,8 +31,8 @@ const OpRegistration kOpTanh = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = tanh_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kTanh),
-                COMPLEX_KERNELS(elementwise_function, &kTanh)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorTanh),
+                COMPLEX_KERNELS(elementwise_function, &kVectorTanh)},
 };
 
 CONJUGATE_GRADIENT(sigmoid_gradient,
@@ -48,8 +48,8 @@ const OpRegistration kOpSigmoid = {
     .attrs = {"T: {bfloat16, half, float, double, complex64, complex128}"},
     .shape = shape_unchanged,
     .gradient_fn = sigmoid_gradient,
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSigmoid),
-                COMPLEX_KERNELS(elementwise_function, &kSigmoid)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorSigmoid),
+                COMPLEX_KERNELS(elementwise_function, &kVectorSigmoid)},
 };
 
 /* The gradient uses the result, which is positive where the input is positive, so the input need not

@@ -18,8 +18,8 @@
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
-static const VectorFunction kGeluExact = {gelu_exact_f32, gelu_exact_f64, NULL, NULL},
-                            kGeluApproximate = {gelu_approximate_f32, gelu_approximate_f64, NULL, NULL};
+static const VectorFunction kVectorGeluExact = {gelu_exact_f32, gelu_exact_f64, NULL, NULL},
+                            kVectorGeluApproximate = {gelu_approximate_f32, gelu_approximate_f64, NULL, NULL};
 
 /* --- the list --- */
 
@@ -84,9 +84,9 @@ static bool add_fused(Fusion *f, Str op, Status *status) {
   if (str_equal_text(op, "FusedBatchNorm")) return add_batch_norm(f, status);
   if (str_equal_text(op, "LeakyRelu")) return add_leaky_relu(f, status);
   if (str_equal_text(op, "GeluExact"))
-    return kernel_chain_add_compute(f->chain, elementwise_function, &kGeluExact, status);
+    return kernel_chain_add_compute(f->chain, elementwise_function, &kVectorGeluExact, status);
   if (str_equal_text(op, "GeluApproximate"))
-    return kernel_chain_add_compute(f->chain, elementwise_function, &kGeluApproximate, status);
+    return kernel_chain_add_compute(f->chain, elementwise_function, &kVectorGeluApproximate, status);
   return refuse(f, status);
 }
 

@@ -16,9 +16,9 @@ typedef struct LeakyJob {
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
 #include "simd/each_type.inc"
 
-static const VectorFunction kSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};
-static const VectorFunction kElu = {vector_elu_f32, vector_elu_f64, NULL, NULL};
-static const VectorFunction kSelu = {vector_selu_f32, vector_selu_f64, NULL, NULL};
+static const VectorFunction kVectorSoftplus = {vector_softplus_f32, vector_softplus_f64, NULL, NULL};
+static const VectorFunction kVectorElu = {vector_elu_f32, vector_elu_f64, NULL, NULL};
+static const VectorFunction kVectorSelu = {vector_selu_f32, vector_selu_f64, NULL, NULL};
 
 typedef struct LeakyState {
   float alpha;
@@ -69,7 +69,7 @@ const OpRegistration kOpSoftplus = {
         "  dx = SoftplusGrad[T=$T](dy, x)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSoftplus)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorSoftplus)},
 };
 
 const OpRegistration kOpSoftplusGrad = {
@@ -153,7 +153,7 @@ const OpRegistration kOpElu = {
         "  dx = EluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kElu)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorElu)},
 };
 
 const OpRegistration kOpEluGrad = {
@@ -178,7 +178,7 @@ const OpRegistration kOpSelu = {
         "  dx = SeluGrad[T=$T](dy, y:activations:0)\n"
         "  return dx = dx:backprops:0\n"
         "}\n",
-    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kSelu)},
+    .kernels = {FLOAT_AND_HALF_KERNELS(elementwise_function, &kVectorSelu)},
 };
 
 const OpRegistration kOpSeluGrad = {

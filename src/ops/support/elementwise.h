@@ -3,8 +3,8 @@
  *
  *   .kernels = {TYPED_FLOAT_KERNELS(elementwise_unary, floor)}
  *
- *   static const VectorFunction kExp = {vector_exp_f32, vector_exp_f64, NULL, NULL};
- *   .kernels = {FLOAT_KERNELS(elementwise_function, &kExp)}
+ *   static const VectorFunction kVectorExp = {vector_exp_f32, vector_exp_f64, NULL, NULL};
+ *   .kernels = {FLOAT_KERNELS(elementwise_function, &kVectorExp)}
  */
 #ifndef TFCORE_OPS_SUPPORT_ELEMENTWISE_H_
 #define TFCORE_OPS_SUPPORT_ELEMENTWISE_H_
@@ -31,7 +31,9 @@ MUST_CHECK bool elementwise_pair(KernelContext *context, Status *status);
 MUST_CHECK bool elementwise_slope(KernelContext *context, Status *status);
 MUST_CHECK bool elementwise_check_counts(int64_t count, int64_t other, Status *status);
 
-/* A function for float and double (simd/vector_math.h); half and bfloat16 are converted to float. */
+/* A function for float and double (simd/vector_math.h); half and bfloat16 are converted to float. The name of
+ * the constant begins with kVector: what only its members for side types (op/side_kernels.h) call goes into
+ * the side module, so a kernel calls the member of the type for which it is registered. */
 typedef struct VectorFunction {
   void (*f32)(int64_t count, const float *x, float *y);
   void (*f64)(int64_t count, const double *x, double *y);

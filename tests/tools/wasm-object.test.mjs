@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { must } from '../../tools/process.mjs';
+import { setUp } from '../../tools/setup.mjs';
+import { moveData } from '../../tools/side-data.mjs';
+import { dataSegments, readObject, replaceData } from '../../tools/wasm-object.mjs';
+
+const SOURCE = `
+extern int other(int x);
+static int twice(int x) { return 2 * x; }
+int called(int x) { return other(x) + 1; }
+typedef struct Entry { int type; int (*function)(int); const char *text; } Entry;
+const Entry kTable[] = {{1, called, "one"}, {19, twice, "half"}};
+const Entry *chosen(int i) { return &kTable[i]; }
+`;
+
+/** A module with a function, an exported memory 'm', and data. */
+const moduleOf = (...data) =>
+  replaceData(
+    Buffer.from([
+      ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+      ...[1, 4, 1, 0x60, 0, 0],
+      ...[3, 2, 1, 0],
+      ...[5, 3, 1, 0, 1],
+      ...[7, 5, 1, 1, 0x6d, 2, 0],
+      ...[10, 4, 1, 2, 0, 0x0b],
+    ]),
+    data,
+  );
+const textAt = (module, address, length) => {
+  const { m } = new WebAssembly.Instance(new WebAssembly.Module(module)).exports;
+  return Buffer.from(m.buffer, address, length).toString('latin1');
+};
+
+describe('the reader of WebAssembly objects', () => {
+  it('finds what functions and data refer to, and where', async function () {
+    this.timeout(60_000);
+    const tools = await setUp();
+    const folder = mkdtempSync(path.join(tmpdir(), 'objects-'));
+    try {
+      const [source, object] = [path.join(folder, 'table.c'), path.join(folder, 'table.o')];
+      writeFileSync(source, SOURCE);
+      const emcc = path.join(path.dirname(tools.emcmake), 'emcc');
+      await must(emcc, ['-O1', '-c', source, '-o', object], { env: tools.env });
+      const bytes = readFileSync(object);
+      const { symbols, references } = readObject(bytes);
+      const from = (name) =>
+        references
+          .filter((reference) => reference.from.name === name)
+          .map(({ to, offset }) => [to.name.startsWith('.L') ? 'a string' : to.name, offset])
+          .sort(([, a], [, b]) => a - b);
+      assert.deepEqual(from('kTable'), [
+        ['called', 4],
+        ['a string', 8],
+        ['twice', 16],
+        ['a string', 20],
+      ]);
+      assert.deepEqual(
+        from('called').map(([name]) => name),
+        ['other'],
+      );
+      assert.deepEqual(
+        from('chosen').map(([name]) => name),
+        ['kTable'],
+      );
+      const find = (name) => symbols.find((symbol) => symbol.name === name);
+      const table = find('kTable');
+      assert.equal(table.end - table.start, 24);
+      assert.equal(bytes.readInt32LE(table.start + 12), 19);
+      assert.deepEqual(
+        ['twice', 'called', 'other'].map((name) => [find(name).isLocal, find(name).isDefined]),
+        [
+          [true, true],
+          [false, true],
+          [false, false],
+        ],
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('replaces data, at any address', () => {
+    for (const address of [0, 11, 63, 64, 127, 128, 8191, 8192, 65_530]) {
+      const module = moduleOf({ address, bytes: Buffer.from('abc') });
+      assert.equal(textAt(module, address, 3), 'abc');
+      const [{ start, end, ...segment }] = dataSegments(module);
+      assert.deepEqual(segment, { address });
+      assert.equal(module.toString('latin1', start, end), 'abc');
+    }
+  });
+});
+
+describe('data of a side module', () => {
+  it('is moved to its address in the other module', () => {
+    const main = moduleOf(
+      { address: 1000, bytes: Buffer.from('stays, moves') },
+      { address: 2000, bytes: Buffer.from('all moves') },
+    );
+    const rangeOf = (start, text) => ({ start, end: start + text.length, bytes: Buffer.from(text) });
+    const ranges = [rangeOf(1007, 'mov'), rangeOf(1010, 'es'), rangeOf(2000, 'all moves')];
+    const moved = moveData(main, moduleOf(), ranges);
+    assert.equal(textAt(moved.main, 1000, 12), 'stays, \0\0\0\0\0');
+    assert.equal(textAt(moved.main, 2000, 9), '\0'.repeat(9));
+    assert.equal(textAt(moved.side, 1000, 12), '\0'.repeat(7) + 'moves');
+    assert.equal(textAt(moved.side, 2000, 9), 'all moves');
+    assert.equal(dataSegments(moved.side).length, 2);
+  });
+});

@@ -1,0 +1,182 @@
+// The data of the side module: what only its functions use, and the strings among that. tools/split-wasm.mjs moves it
+// there from the main module, to the same addresses, where it arrives when the side module is instantiated.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { SetupError } from './process.mjs';
+import { dataSegments, readObject, replaceData } from './wasm-object.mjs';
+
+const ASCII = new TextDecoder('latin1');
+
+/** A line of a linker map: address, offset, size, and a name, which is indented by its level. */
+const MAP_LINE = /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) ( +)(\S.*)$/;
+const CHUNK = /^(.*):\((\.(?:rodata|data)\S*)\)$/;
+
+/** The chunks of data in a linker map: their addresses, files and symbols. */
+function readMap(text) {
+  const chunks = [];
+  let chunk;
+  for (const line of text.slice(text.indexOf(' DATA\n')).split('\n')) {
+    const [, address, size, , name] = MAP_LINE.exec(line) ?? [];
+    if (name === undefined) continue;
+    const [, file, section] = CHUNK.exec(name) ?? [];
+    const start = Number.parseInt(address, 16);
+    if (section) {
+      chunk = { start, end: start + Number.parseInt(size, 16), file, symbols: [] };
+      chunks.push(chunk);
+    } else if (name.includes(':(') || name.startsWith('.')) chunk = undefined;
+    else chunk?.symbols.push({ name, start });
+  }
+  return chunks;
+}
+
+/** The objects in an archive, by name. */
+function membersOf(archive) {
+  const bytes = readFileSync(archive);
+  const text = (from, length) => ASCII.decode(bytes.subarray(from, from + length)).trim();
+  const members = new Map();
+  let longNames = '';
+  for (let at = 8; at + 60 <= bytes.length; ) {
+    const name = text(at, 16);
+    const size = Number(text(at + 48, 10));
+    const content = bytes.subarray(at + 60, at + 60 + size);
+    if (name === '//') longNames = ASCII.decode(content);
+    const long = /^\/(\d+)$/.exec(name);
+    const known = long ? longNames.slice(Number(long[1])).split('/\n')[0] : name.replace(/\/$/, '');
+    members.set(known, content);
+    at += 60 + size + (size % 2);
+  }
+  return members;
+}
+
+/** The string literals of an object, which the linker merges. */
+function literalsOf(bytes) {
+  const { symbols } = readObject(bytes);
+  return symbols
+    .filter(({ name, isFunction, end, start }) => !isFunction && end > start && name.startsWith('.L'))
+    .filter(({ end }) => bytes[end - 1] === 0)
+    .map(({ name, start, end }) => ({ name, text: ASCII.decode(bytes.subarray(start, end)) }));
+}
+
+/** The string literals of the C library. */
+function libraryLiterals(mapText) {
+  const literals = [];
+  const used = new Map();
+  for (const [, archive, member] of mapText.matchAll(/ (\S+\.a)\((\S+)\):\(/g)) {
+    if (path.basename(archive).startsWith('libtfcore_')) continue;
+    if (!used.has(archive)) used.set(archive, new Set());
+    used.get(archive).add(member);
+  }
+  for (const [archive, names] of used) {
+    const members = membersOf(archive);
+    for (const name of names) literals.push(...literalsOf(members.get(name)));
+  }
+  return literals.map(({ text }) => text);
+}
+
+/**
+ * The strings of the chunk into which the linker merged literals that only the side module needs. A literal may be the
+ * end of a longer string: of those that end with it, the linker takes the last.
+ */
+function sideStrings(chunk, image, needed, known) {
+  const pieces = [];
+  for (let at = chunk.start; at < chunk.end; ) {
+    const end = image.indexOf(0, at) + 1;
+    pieces.push({ start: at, end, text: ASCII.decode(image.subarray(at, end)) });
+    at = end;
+  }
+  const holders = new Map();
+  for (const piece of pieces)
+    for (let i = 0; i < piece.text.length; i++) {
+      const ending = piece.text.slice(i);
+      if (needed.has(ending)) holders.set(ending, piece);
+    }
+  const kept = new Set(holders.values());
+  return pieces.filter((piece) => !kept.has(piece) && known.has(piece.text));
+}
+
+/** The memory as a module begins with it. */
+function imageOf(bytes) {
+  const segments = dataSegments(bytes);
+  const image = new Uint8Array(Math.max(...segments.map(({ address, start, end }) => address + end - start)));
+  for (const { address, start, end } of segments) image.set(bytes.subarray(start, end), address);
+  return image;
+}
+
+/** Where an object file of a chunk is; undefined for the C library's. */
+function objectOf(file, objects) {
+  const [, archive, member] = /^(.*)\((.*)\)$/.exec(file) ?? [];
+  if (!archive) return objects.find((object) => object.endsWith(`/${file}`));
+  return path.basename(archive) === 'libtfcore_codec_libraries.a'
+    ? objects.find((object) => object.includes('/tfcore_codec_libraries.dir/') && object.endsWith(`/${member}`))
+    : undefined;
+}
+
+/** Refuses ranges to which a pointer in the data of the main module points. */
+function checkPointers({ image, chunks, ranges, objects, staying, keyOf }) {
+  const memory = new DataView(image.buffer);
+  const isMoved = new Uint8Array(image.length);
+  for (const { start, end } of ranges) isMoved.fill(1, start, end);
+  for (const object of objects) {
+    const ofObject = chunks.filter((chunk) => chunk.object === object);
+    const addresses = new Map(ofObject.flatMap(({ symbols }) => symbols.map(({ name, start }) => [name, start])));
+    for (const { from, to, offset } of readObject(readFileSync(object)).references) {
+      const stays = staying.has(keyOf(object, from)) && staying.has(keyOf(object, to));
+      if (from.isFunction || to.isFunction || !stays || !addresses.has(from.name)) continue;
+      const pointer = memory.getUint32(addresses.get(from.name) + offset, true);
+      if (isMoved[pointer]) throw new SetupError(`${object}: ${from.name} needs ${to.name}, which was moved`);
+    }
+  }
+}
+
+/**
+ * The ranges of memory that only the side module uses. `linked` is the whole module, `mapText` the linker's map of it,
+ * and `staying` has the keys of the data that the main module reaches, as `keyOf(object, symbol)` gives them.
+ */
+export function sideRanges({ linked, mapText, objects, staying, keyOf }) {
+  const image = imageOf(linked);
+  const chunks = readMap(mapText);
+  const ranges = [];
+  for (const chunk of chunks) {
+    const object = objectOf(chunk.file, objects);
+    chunk.object = object;
+    if (!object || chunk.symbols.length === 0) continue;
+    const isNeeded = chunk.symbols.some(
+      ({ name }) => staying.has(keyOf(object, { name, isLocal: true })) || staying.has(name),
+    );
+    if (!isNeeded) ranges.push(chunk);
+  }
+  const known = new Set();
+  const needed = new Set(libraryLiterals(mapText));
+  for (const object of objects)
+    for (const { name, text } of literalsOf(readFileSync(object))) {
+      known.add(text);
+      if (staying.has(keyOf(object, { name, isLocal: true }))) needed.add(text);
+    }
+  for (const chunk of chunks.filter(({ file }) => file === '<internal>'))
+    ranges.push(...sideStrings(chunk, image, needed, known));
+  checkPointers({ image, chunks, ranges, objects, staying, keyOf });
+  return ranges
+    .map(({ start, end }) => ({ start, end, bytes: image.slice(start, end) }))
+    .filter(({ bytes }) => bytes.some((byte) => byte !== 0))
+    .sort((a, b) => a.start - b.start);
+}
+
+/** Moves the ranges of data from the one module to the other. Returns the new modules. */
+export function moveData(main, side, ranges) {
+  const left = Uint8Array.from(main);
+  for (const { address, start, end } of dataSegments(left)) {
+    for (const range of ranges) {
+      const from = Math.max(range.start, address);
+      const to = Math.min(range.end, address + end - start);
+      if (from < to) left.fill(0, start + from - address, start + to - address);
+    }
+  }
+  const joined = [];
+  for (const { start, bytes } of ranges) {
+    const last = joined.at(-1);
+    if (last && last.address + last.bytes.length === start) last.bytes = Buffer.concat([last.bytes, bytes]);
+    else joined.push({ address: start, bytes });
+  }
+  if (joined.length === 0) throw new SetupError('the side module has no data');
+  return { main: left, side: replaceData(side, joined) };
+}
