@@ -107,7 +107,9 @@ function objectOf(file, objects) {
   const [, archive, member] = /^(.*)\((.*)\)$/.exec(file) ?? [];
   if (!archive) return objects.find((object) => object.endsWith(`/${file}`));
   return path.basename(archive) === 'libtfcore_codec_libraries.a'
-    ? objects.find((object) => object.includes('/tfcore_codec_libraries.dir/') && object.endsWith(`/${member}`))
+    ? objects.find(
+        (object) => object.includes('/tfcore_codec_libraries.dir/') && object.endsWith(`/${member}`),
+      )
     : undefined;
 }
 
@@ -118,7 +120,9 @@ function checkPointers({ image, chunks, ranges, objects, staying, keyOf }) {
   for (const { start, end } of ranges) isMoved.fill(1, start, end);
   for (const object of objects) {
     const ofObject = chunks.filter((chunk) => chunk.object === object);
-    const addresses = new Map(ofObject.flatMap(({ symbols }) => symbols.map(({ name, start }) => [name, start])));
+    const addresses = new Map(
+      ofObject.flatMap(({ symbols }) => symbols.map(({ name, start }) => [name, start])),
+    );
     for (const { from, to, offset } of readObject(readFileSync(object)).references) {
       const stays = staying.has(keyOf(object, from)) && staying.has(keyOf(object, to));
       if (from.isFunction || to.isFunction || !stays || !addresses.has(from.name)) continue;

@@ -89,6 +89,7 @@ export async function checkGradients(
         : feedTensor(placeOf(output), options.value)
       : feeds.splice(at, 1)[0]![1];
   });
+  if (runtime.sideModule.isWanted) await runtime.sideModule.load();
   try {
     return { maxError: largestError(graph, ys, xs, values, feeds, options) };
   } catch (error) {

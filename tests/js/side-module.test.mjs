@@ -1,6 +1,7 @@
 // The side module: kernels of rarely used ops, loaded when a graph has one of them.
 import assert from 'node:assert/strict';
 import { detectFeatures, init, TFError, UnavailableError } from '../../npm/dist/index.js';
+import { checkGradients } from '../../npm/dist/testing.js';
 import { isPage, withGraph } from './engine.mjs';
 
 const base = isPage ? new URL('/tests/js/', location.href) : import.meta.url;
@@ -93,6 +94,15 @@ describe('side module', () => {
         assert.equal((await session[run](y, { x: 2 })).data[0], 4);
       });
     }
+  });
+
+  it('is loaded to check gradients', async () => {
+    const tf = await freshEngine(place('tfcore-simd-side.wasm'));
+    await withGraph(tf, async (g) => {
+      const x = g.placeholder('float64', [2]);
+      const { maxError } = await checkGradients(tf, g, g.square(x), x, { value: [1, 2] });
+      assert.ok(maxError < 1e-6, String(maxError));
+    });
   });
 
   it('is loaded in the middle of a step whose function needs it', async () => {
