@@ -70,6 +70,23 @@ bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, cons
   return tensor_reshape(&context->outputs[i], tensor, shape, status);
 }
 
+bool kernel_share_part(KernelContext *context, int i, const Tensor *tensor, int64_t first, int rank,
+                       const int64_t *dims, bool *shared, Status *status) {
+  enum { MOST_KEPT = 8 }; /* times the size of the part */
+  int64_t size = (int64_t)dtype_size((int)tensor->dtype), bytes = size;
+  for (int d = 0; d < rank; d++) bytes *= dims[d];
+  *shared = dtype_is_pod((int)tensor->dtype) && bytes > 0 && bytes >= tensor->buffer->size / MOST_KEPT;
+  if (!*shared) return true;
+  TRY(check_output_index(context, i, status));
+  Tensor *out = &context->outputs[i];
+  TRY(shape_set(&out->shape, rank, dims, status));
+  buffer_ref(tensor->buffer);
+  out->dtype = tensor->dtype;
+  out->buffer = tensor->buffer;
+  out->data = (char *)tensor->data + first * size;
+  return true;
+}
+
 bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status) {
   const Tensor *from = context->inputs[input];
   if (!context->last_use || !context->last_use[input]) return tensor_assign(to, from, status);

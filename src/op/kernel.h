@@ -102,6 +102,11 @@ MUST_CHECK bool kernel_forward_or_allocate(KernelContext *context, int input, in
 /* Output `i` shares the buffer of `tensor`, with `shape` if that is not NULL (Identity, Reshape). */
 MUST_CHECK bool kernel_set_output(KernelContext *context, int i, const Tensor *tensor, const Shape *shape,
                                   Status *status);
+/* The same with the elements of `tensor` from `first` on, which are as many as the sizes say. *shared is
+ * false, and the output is not set, where the part is better copied: strings and objects, and a part so small
+ * that it would keep alive much more memory than its own. */
+MUST_CHECK bool kernel_share_part(KernelContext *context, int i, const Tensor *tensor, int64_t first,
+                                  int rank, const int64_t *dims, bool *shared, Status *status);
 /* A reference to input `input` for a later reader that may overwrite it if the reference is the only one.
  * When this is the input's last use, it is the run's own reference. */
 MUST_CHECK bool kernel_take_input(KernelContext *context, int input, Tensor *to, Status *status);

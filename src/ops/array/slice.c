@@ -43,17 +43,18 @@ static bool slice_kernel(KernelContext *context, Status *status) {
   bool whole = true;
   for (int i = 0; i < rank; i++) whole = whole && size[i] == shape_dim(&input->shape, i);
   if (whole) return kernel_set_output(context, 0, input, NULL, status);
-  Tensor *out;
-  TRY(kernel_allocate_output_dims(context, 0, rank, size, &out, status));
-  if (tensor_num_elements(out) == 0) return true;
-  array_strides(&input->shape, from);
-  array_strides(&out->shape, to);
-  ArrayBox box = {0};
-  for (int i = 0; i < rank; i++) {
-    box.from_offset += begin[i] * from[i];
-    array_box_add(&box, size[i], from[i], to[i]);
+  ArrayBox box;
+  array_box_begin(&box);
+  if (!array_is_empty(rank, size)) {
+    int64_t stride = 1;
+    array_strides(&input->shape, from);
+    for (int i = rank - 1; i >= 0; stride *= size[i--]) to[i] = stride;
+    for (int i = 0; i < rank; i++) {
+      box.from_offset += begin[i] * from[i];
+      array_box_add(&box, size[i], from[i], to[i]);
+    }
   }
-  return array_box_copy(&box, input, out, context->parallel, status);
+  return array_box_take(context, 0, &box, input, rank, size, status);
 }
 
 /* With known sizes: -1 stands for the rest of the axis. */

@@ -3,22 +3,23 @@
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 
-/* Copies the part that begins at `begin` along `axis` and has `size` elements there. */
-static bool copy_part(KernelContext *context, int i, const Tensor *value, int axis, int64_t begin,
+/* Sets output `i` to the part that begins at `begin` along `axis` and has `size` elements there. */
+static bool give_part(KernelContext *context, int i, const Tensor *value, int axis, int64_t begin,
                       int64_t size, Status *status) {
   const Shape *shape = &value->shape;
   int64_t dims[SHAPE_MAX_RANK], rows = 1, inner = 1, length = shape_dim(shape, axis);
   if (size == length) return kernel_set_output(context, i, value, NULL, status);
   for (int d = 0; d < shape->rank; d++) dims[d] = d == axis ? size : shape_dim(shape, d);
-  Tensor *out;
-  TRY(kernel_allocate_output_dims(context, i, shape->rank, dims, &out, status));
-  if (tensor_num_elements(out) == 0) return true;
-  for (int d = 0; d < axis; d++) rows *= dims[d];
-  for (int d = axis + 1; d < shape->rank; d++) inner *= dims[d];
-  ArrayBox box = {.from_offset = begin * inner};
-  array_box_add(&box, rows, length * inner, size * inner);
-  array_box_add(&box, size * inner, 1, 1);
-  return array_box_copy(&box, value, out, context->parallel, status);
+  ArrayBox box;
+  array_box_begin(&box);
+  if (!array_is_empty(shape->rank, dims)) {
+    for (int d = 0; d < axis; d++) rows *= dims[d];
+    for (int d = axis + 1; d < shape->rank; d++) inner *= dims[d];
+    box.from_offset = begin * inner;
+    array_box_add(&box, rows, length * inner, size * inner);
+    array_box_add(&box, size * inner, 1, 1);
+  }
+  return array_box_take(context, i, &box, value, shape->rank, dims, status);
 }
 
 static bool find_axis(const Tensor *value, const Tensor *split_dim, int *axis, Status *status) {
@@ -77,7 +78,7 @@ static bool split_kernel(KernelContext *context, Status *status) {
                           axis, (long long)length, count);
   }
   for (int i = 0; i < count; i++) {
-    TRY(copy_part(context, i, value, axis, length / count * i, length / count, status));
+    TRY(give_part(context, i, value, axis, length / count * i, length / count, status));
   }
   return true;
 }
@@ -172,7 +173,7 @@ static bool split_v_kernel(KernelContext *context, Status *status) {
   for (int i = 0; i < count; i++) {
     int64_t size = tensor_int_at(sizes, i);
     if (size == -1) size = rest;
-    TRY(copy_part(context, i, value, axis, begin, size, status));
+    TRY(give_part(context, i, value, axis, begin, size, status));
     begin += size;
   }
   return true;

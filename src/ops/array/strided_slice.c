@@ -196,7 +196,7 @@ static void taken_box(const SliceSpec *spec, const int64_t *strides, bool to_who
     stride *= spec->axes[i].size;
     offset += spec->axes[i].begin * strides[i];
   }
-  *box = (ArrayBox){0};
+  array_box_begin(box);
   for (int i = 0; i < spec->rank; i++) {
     const SliceAxis *axis = &spec->axes[i];
     /* With several indices the stride is shorter than the axis; otherwise it is not used. */
@@ -223,13 +223,14 @@ static bool strided_slice_kernel(KernelContext *context, Status *status) {
     shape_clear(&shape);
     return ok;
   }
-  Tensor *out;
-  TRY(kernel_allocate_output_dims(context, 0, spec.out_rank, dims, &out, status));
-  if (tensor_num_elements(out) == 0) return true;
   ArrayBox box;
-  array_strides(&input->shape, dims);
-  taken_box(&spec, dims, false, &box);
-  return array_box_copy(&box, input, out, context->parallel, status);
+  int64_t strides[SHAPE_MAX_RANK];
+  array_box_begin(&box);
+  if (!array_is_empty(spec.out_rank, dims)) {
+    array_strides(&input->shape, strides);
+    taken_box(&spec, strides, false, &box);
+  }
+  return array_box_take(context, 0, &box, input, spec.out_rank, dims, status);
 }
 
 /* dy at the elements that the slice selects, zeros elsewhere. */

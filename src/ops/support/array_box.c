@@ -268,6 +268,29 @@ Buffer *array_row_numbers(KernelContext *context, int64_t count, int64_t **numbe
   return buffer;
 }
 
+bool array_is_empty(int rank, const int64_t *dims) {
+  for (int d = 0; d < rank; d++) {
+    if (dims[d] == 0) return true;
+  }
+  return false;
+}
+
+/* Whether the elements lie one behind the other in both tensors. */
+static bool is_dense(const ArrayBox *box) {
+  return box->rank == 0 || (box->rank == 1 && box->from_strides[0] == 1 && box->to_strides[0] == 1);
+}
+
+bool array_box_take(KernelContext *context, int i, const ArrayBox *box, const Tensor *from, int rank,
+                    const int64_t *dims, Status *status) {
+  bool empty = array_is_empty(rank, dims), shared = false;
+  if (!empty && is_dense(box))
+    TRY(kernel_share_part(context, i, from, box->from_offset, rank, dims, &shared, status));
+  if (shared) return true;
+  Tensor *out;
+  TRY(kernel_allocate_output_dims(context, i, rank, dims, &out, status));
+  return empty || array_box_copy(box, from, out, context->parallel, status);
+}
+
 void array_strides(const Shape *shape, int64_t *strides) {
   /* The product of sizes overflows only for a tensor without elements, whose strides are never used. */
   int64_t stride = shape_num_elements(shape) > 0 ? 1 : 0;

@@ -9,7 +9,7 @@
 enum { ARRAY_BOX_MAX_AXES = 62 };
 
 /* Axes from the outermost to the innermost; adjacent axes are merged where possible. Strides and offsets are
- * in elements and may be negative, or 0 to repeat an element. Zero-initialise. */
+ * in elements and may be negative, or 0 to repeat an element. Zero-initialise, or call array_box_begin. */
 typedef struct ArrayBox {
   int rank;
   bool empty;
@@ -17,11 +17,25 @@ typedef struct ArrayBox {
   int64_t from_offset, to_offset;
 } ArrayBox;
 
+/* The same as zeros, without the cost of clearing all axes. */
+static inline void array_box_begin(ArrayBox *box) {
+  box->rank = 0;
+  box->empty = false;
+  box->from_offset = box->to_offset = 0;
+}
 /* Appends an innermost axis. */
 void array_box_add(ArrayBox *box, int64_t size, int64_t from_stride, int64_t to_stride);
 /* Copies elements of any type. Both tensors have the same dtype and do not share memory. */
 MUST_CHECK bool array_box_copy(const ArrayBox *box, const Tensor *from, Tensor *to, const Parallel *parallel,
                                Status *status);
+
+/* Whether one of the sizes is 0. */
+bool array_is_empty(int rank, const int64_t *dims);
+/* Sets output `i`, of the given sizes, to the elements of the box, whose axes are those of the output: shares
+ * the memory of `from` where they lie one behind the other, or copies them. If an output is empty, the box is
+ * not read. */
+MUST_CHECK bool array_box_take(KernelContext *context, int i, const ArrayBox *box, const Tensor *from,
+                               int rank, const int64_t *dims, Status *status);
 
 /* Copies, and fills the other elements of `to` with the element at `around`, or with 0, false or "" if that
  * is NULL. The axes of the box must be those of `to`, with its strides. */

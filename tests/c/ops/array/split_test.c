@@ -16,6 +16,43 @@ TEST(split_cuts_into_equal_parts) {
   op_gives("Split[num_split=2, T=double]", "int32[] 1; double[0,4]", "double[0,2]; double[0,2]");
 }
 
+static bool shares(const OpRun *run, int output, int input) {
+  return run->outputs[output].buffer == run->inputs[input].buffer;
+}
+
+/* Parts that lie one behind the other share the memory of the whole, where they make up an eighth of it. */
+TEST(parts_in_one_piece_are_not_copied) {
+  static const struct {
+    const char *op, *inputs;
+    int input;
+    bool shared;
+  } kCases[] = {
+      {"Split[num_split=2, T=float]", "int32[] 0; float[4,50] 1", 1, true},
+      {"Split[num_split=5, T=float]", "int32[] 1; float[1,500] 1", 1, true},
+      {"Split[num_split=5, T=float]", "int32[] 1; float[4,500] 1", 1, false},
+      {"Slice[T=double, Index=int32]", "double[1000] 1; int32[1] 5; int32[1] 120", 0, false},
+      {"Split[num_split=2, T=string]", "int32[] 0; string[2] a b", 1, false},
+      {"SplitV[num_split=2, T=int32, Tlen=int32]", "int32[4,50] 1; int32[2] 1 3; int32[] 0", 0, true},
+      {"Slice[T=float, Index=int32]", "float[4,40] 1; int32[2] 1 0; int32[2] 2 40", 0, true},
+      {"Slice[T=float, Index=int32]", "float[4,40] 1; int32[2] 0 1; int32[2] 4 20", 0, false},
+      {"StridedSlice[T=float, Index=int32, shrink_axis_mask=1]",
+       "float[3,20,2] 1; int32[1] 1; int32[1] 2; int32[1] 1", 0, true},
+      {"StridedSlice[T=float, Index=int32]", "float[60] 1; int32[1] 1; int32[1] 60; int32[1] 2", 0, false},
+      {"StridedSlice[T=float, Index=int32]", "float[60] 1; int32[1] 55; int32[1] 1; int32[1] -1", 0, false},
+  };
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    OpRun run;
+    Status status;
+    status_init(&status);
+    CHECK_CONTEXT("%s %s", kCases[i].op, kCases[i].inputs);
+    REQUIRE_OK(op_run_begin(&run, kCases[i].op, &status), &status);
+    REQUIRE_OK(op_run_inputs(&run, kCases[i].inputs, &status), &status);
+    REQUIRE_OK(op_run_compute(&run, &status), &status);
+    CHECK_INT_EQ(shares(&run, 0, kCases[i].input), kCases[i].shared);
+    op_run_end(&run);
+  }
+}
+
 TEST(split_refuses_what_cannot_be_cut) {
   op_fails("Split[num_split=2, T=float]", "int32[] 0; float[3] 0", CODE_INVALID_ARGUMENT,
            "Number of ways to split should evenly divide the split dimension, but got split_dim 0 (size = 3) "
