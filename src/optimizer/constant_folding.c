@@ -6,13 +6,18 @@
 #include "base/alloc.h"
 #include "graph/node_builder.h"
 #include "graph/node_evaluate.h"
+#include "op/node_def.h"
 #include "optimizer/optimizer_internal.h"
 
 typedef enum NodeState {
   NOT_CONSTANT,
-  CONSTANT,      /* computed from constants */
-  CONSTANT_SHAPE /* computed from the shape of its inputs */
+  CONSTANT,       /* computed from constants */
+  CONSTANT_SHAPE, /* computed from the shape of its inputs */
+  ENTERED         /* a constant in a loop: not replaced, but those that follow from it are */
 } NodeState;
+
+/* Whether the pass computes the node from the values of its inputs. */
+static bool reads_values(NodeState state) { return state == CONSTANT || state == ENTERED; }
 
 /* The nodes that must have run before a node could run, if the node itself is removed. */
 enum { MAX_WAITS = 4 };
@@ -90,7 +95,21 @@ static bool shapes_known(const Node *node) {
   return true;
 }
 
+/* A constant that enters a loop unchanged, or another name for one. */
+static bool is_entered(const Folder *f, const Node *node) {
+  bool constant = false;
+  Status ignored;
+  if (!node_is_enter(node) && !node_is_identity(node)) return false;
+  const Edge *edge = node->inputs[0];
+  if (!edge || dtype_is_ref(node->output_types[0]) || kept(f->options->keep, node)) return false;
+  if (node_is_identity(node)) return f->state[edge->src->id] == ENTERED;
+  status_init(&ignored);
+  return f->state[edge->src->id] == CONSTANT &&
+         node_attr_bool(node->def, "is_constant", &constant, &ignored) && constant;
+}
+
 static NodeState classify(const Folder *f, const Node *node) {
+  if (is_entered(f, node)) return ENTERED;
   if (!may_fold(f, node)) return NOT_CONSTANT;
   if (node_is_const(node)) return CONSTANT;
   if (f->options->trust_shapes && reads_only_shapes(node) && shapes_known(node)) return CONSTANT_SHAPE;
@@ -105,7 +124,7 @@ static NodeState classify(const Folder *f, const Node *node) {
 static bool find_passable(Folder *f, const Node *node) {
   bool effects = false;
   if (f->state[node->id] != NOT_CONSTANT) {
-    f->passable[node->id] = true;
+    f->passable[node->id] = !node_is_enter(node);
     return true;
   }
   if (!node->op || kept(f->options->keep, node) || node_is_control_flow(node)) return true;
@@ -139,7 +158,8 @@ static void add_waits(Waits *waits, const Waits *more, const Node *owner) {
  * a control edge must run, unless it is constant. A Const that this pass added keeps its dependencies. */
 static bool passes_over(const Folder *f, const Edge *edge) {
   if (edge->src->id >= f->num_ids) return false;
-  return edge_is_control(edge) ? f->state[edge->src->id] != NOT_CONSTANT : f->passable[edge->src->id];
+  NodeState state = f->state[edge->src->id];
+  return edge_is_control(edge) ? state == CONSTANT || state == CONSTANT_SHAPE : f->passable[edge->src->id];
 }
 
 static void find_waits(Folder *f, const Node *node) {
@@ -156,11 +176,12 @@ static void find_waits(Folder *f, const Node *node) {
 }
 
 static bool is_replaced(const Folder *f, const Edge *edge) {
-  return !edge_is_control(edge) && f->state[edge->dst->id] == NOT_CONSTANT;
+  NodeState reader = f->state[edge->dst->id];
+  return !edge_is_control(edge) && (reader == NOT_CONSTANT || reader == ENTERED);
 }
 
 static bool is_boundary(const Folder *f, const Node *node) {
-  if (node_is_const(node)) return false;
+  if (node_is_const(node) || f->state[node->id] == ENTERED) return false;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     if (is_replaced(f, node->out_edges[i])) return true;
   }
@@ -179,7 +200,7 @@ static bool find_constants(Folder *f) {
     if (f->state[node->id] == NOT_CONSTANT) continue;
     if (!f->needed[node->id] && !is_boundary(f, node)) continue;
     f->needed[node->id] = true;
-    for (int k = 0; k < node->num_inputs && f->state[node->id] == CONSTANT; k++) {
+    for (int k = 0; k < node->num_inputs && reads_values(f->state[node->id]); k++) {
       f->needed[node->inputs[k]->src->id] = true;
       f->readers[node->inputs[k]->src->id]++;
     }
@@ -359,7 +380,12 @@ static bool compute(Folder *f, const Node *node, bool *known) {
     const Tensor *values = f->values[edge->src->id];
     inputs[i] = !values ? NULL : &values[edge->src_output];
   }
-  ok = ok && compute_node(f->graph, node, inputs, f->options->trust_shapes, outputs, known, f->status);
+  if (ok && f->state[node->id] == ENTERED) {
+    *known = inputs[0] != NULL;
+    ok = !*known || tensor_assign(&outputs[0], inputs[0], f->status);
+  } else {
+    ok = ok && compute_node(f->graph, node, inputs, f->options->trust_shapes, outputs, known, f->status);
+  }
   mem_free(inputs);
   if (ok && *known) {
     f->values[node->id] = outputs;
@@ -371,7 +397,7 @@ static bool compute(Folder *f, const Node *node, bool *known) {
 
 /* Releases the values of inputs after their last use. */
 static void release_inputs(Folder *f, const Node *node) {
-  if (f->state[node->id] != CONSTANT) return;
+  if (!reads_values(f->state[node->id])) return;
   for (int i = 0; i < node->num_inputs; i++) {
     const Node *source = node->inputs[i]->src;
     if (--f->readers[source->id] == 0) clear_values(f, source);
@@ -384,7 +410,8 @@ static bool fold(Folder *f) {
     if (!f->needed[node->id]) continue;
     bool known;
     TRY(compute(f, node, &known));
-    if (known && !node_is_const(node)) TRY(replace_outputs(f, node, f->values[node->id]));
+    if (known && !node_is_const(node) && f->state[node->id] != ENTERED)
+      TRY(replace_outputs(f, node, f->values[node->id]));
     release_inputs(f, node);
     if (f->readers[node->id] == 0) clear_values(f, node);
   }

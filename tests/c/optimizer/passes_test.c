@@ -293,6 +293,46 @@ TEST(constants_are_folded_where_others_read_them) {
   graph_free(graph);
 }
 
+static NodeOutput enter(Graph *graph, const char *name, NodeOutput input, bool is_constant) {
+  Attr attrs[] = {{"T", "type: DT_FLOAT"},
+                  {"frame_name", "s: 'loop'"},
+                  {"is_constant", is_constant ? "b: true" : "b: false"}};
+  return (NodeOutput){add_node(graph, "Enter", name, &input, 1, attrs, 3), 0};
+}
+
+/* What follows in a loop from constants that enter it unchanged is computed once, and stays in the loop. */
+TEST(constants_that_enter_a_loop_are_folded_in_it) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  NodeOutput a = constant(graph, "a", "tensor_shape { } float_val: 3"),
+             x = placeholder(graph, "x", "shape { }");
+  NodeOutput in = enter(graph, "in", a, true), once = enter(graph, "once", a, false);
+  NodeOutput v = enter(graph, "v", x, true);
+  NodeOutput square = binary(graph, "Mul", "square", in, unary(graph, "Identity", "same", in));
+  NodeOutput y = binary(graph, "Mul", "y", v, square), z = binary(graph, "Mul", "z", once, once);
+  NodeOutput u = binary(graph, "Mul", "u", v, in);
+  CHECK(unary(graph, "Tan", "end", z).node);
+  const FoldOptions options = {.max_constant_size_in_bytes = 0};
+  bool changed;
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+  CHECK_OK(graph_fold_constants(graph, &options, &changed, &status), &status);
+  CHECK(changed && graph_is_whole(graph));
+  const Node *folded = y.node->inputs[1]->src;
+  CHECK_STR_EQ(folded->def->op, "Const");
+  CHECK_INT_EQ(folded->num_control_inputs, 1);
+  CHECK(folded->control_inputs[0]->src == in.node);
+  Tensor value = {0};
+  CHECK_OK(tensor_from_proto(node_def_attr(folded->def, "value")->tensor, &value, &status), &status);
+  CHECK_NEAR(tensor_f32(&value)[0], 9, 0);
+  tensor_clear(&value);
+  CHECK(u.node->inputs[1]->src == in.node);
+  CHECK(z.node->inputs[0]->src == once.node);
+  CHECK_OK(graph_fold_constants(graph, &options, &changed, &status), &status);
+  CHECK(!changed);
+  graph_free(graph);
+}
+
 /* --- all passes --- */
 
 enum { MOST_VALUES = 48 };
