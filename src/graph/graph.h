@@ -262,6 +262,9 @@ void graph_forget_shapes(Graph *graph, Node *node);
 MUST_CHECK bool graph_infer_shapes(Graph *graph, Node *node, Status *status);
 /* Infers as far as possible: errors of a node appear when it runs. False only when out of memory. */
 MUST_CHECK bool graph_infer_leniently(Graph *graph, Node *node, Status *status);
+/* Infers what depends on the variables of loops again (loop_shapes.c), so that a variable has the shape that
+ * enters the loop if every round keeps it. Shapes given to those nodes by graph_set_shape are lost. */
+MUST_CHECK bool graph_infer_loops(Graph *graph, Status *status);
 /* Infers a node again, as after graph_update_edge, and then the consumers of what changed. Shapes given to
  * those nodes by graph_set_shape are lost. In a loop, sizes that differ between iterations become unknown.
  * *refined (may be NULL) becomes true when a shape or handle data changed, and is not written otherwise. On

@@ -20,6 +20,10 @@ typedef struct Fuse {
   int64_t *level; /* by id; see set_levels */
   int64_t *group; /* by id: the id of the group's first node */
   int64_t *size;  /* by the id of a group: its nodes */
+  bool *apart;    /* by id, with trees_only: the node is fused only with its one reader */
+  Node **first;   /* by the id of a group: its first node, */
+  Node **next;    /* and by id the next one, in the order */
+  uint64_t *mask; /* by id: the sources in its group that the value depends on */
 } Fuse;
 
 static bool oom(Status *status) { return status_oom(status, "fusing nodes"); }
@@ -76,7 +80,7 @@ static bool joins(const Fuse *f, const Edge *edge) {
     return false;
   if (f->options->may_join && !f->options->may_join(f->options->owner, from, to)) return false;
   bool alone = only_reader(from) == to;
-  if (f->trees_only && !alone) return false;
+  if (f->trees_only && !alone && f->apart[from->id]) return false;
   if (node_reduces_rows(to)) return edge->dst_input == 0;
   return same_shape(from, to) || (alone && is_small_beside(from, to));
 }
@@ -136,6 +140,83 @@ static void join_groups(Fuse *f) {
       f->size[from] += f->size[to];
     }
   }
+}
+
+/* --- groups in graphs with control flow --- */
+
+/* What a group reads: nodes outside of it that are alive together, and that its values wait for. */
+typedef struct Sources {
+  NodeOutput items[64];
+  int count;
+  bool overflow;
+} Sources;
+
+/* The bit of the edge's source; 0 for one that is alive from the beginning. */
+static uint64_t source_bit(Sources *sources, const Edge *edge) {
+  const Node *node = edge->src;
+  NodeOutput source = {edge->src, node_is_switch(node) ? edge->src_output : 0};
+  if (node_is_arg(node) || (node_is_const(node) && node->num_control_inputs == 0)) return 0;
+  int at = 0;
+  while (at < sources->count &&
+         (sources->items[at].node != source.node || sources->items[at].index != source.index))
+    at++;
+  if (at == 64) {
+    sources->overflow = true;
+    return 0;
+  }
+  if (at == sources->count) sources->items[sources->count++] = source;
+  return (uint64_t)1 << at;
+}
+
+static bool is_read_outside(Fuse *f, const Node *node) {
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    const Node *reader = node->out_edges[i]->dst;
+    if (!f->fusible[reader->id] || group_of(f, reader->id) != group_of(f, node->id)) return true;
+  }
+  return false;
+}
+
+/* Whether all values that other nodes read depend on the same sources, so that none of them waits for a
+ * source, or is dead with it, that it did not depend on before. `first` begins the chain of the group's nodes
+ * in f->next. */
+static bool depends_alike(Fuse *f, Node *first) {
+  Sources sources = {.count = 0};
+  uint64_t all = 0, common = ~(uint64_t)0;
+  int results = 0;
+  for (const Node *node = first; node; node = f->next[node->id]) {
+    uint64_t mask = 0;
+    for (int k = 0; k < node->num_inputs; k++) {
+      const Edge *edge = node->inputs[k];
+      bool inside = f->fusible[edge->src->id] && group_of(f, edge->src->id) == group_of(f, node->id);
+      mask |= inside ? f->mask[edge->src->id] : source_bit(&sources, edge);
+    }
+    f->mask[node->id] = mask;
+    all |= mask;
+    if (!is_read_outside(f, node)) continue;
+    common &= mask;
+    results++;
+  }
+  return results == 1 || (common == all && !sources.overflow);
+}
+
+/* Marks the nodes of groups that do not: they are fused only with values that they alone read. */
+static bool separate_groups(Fuse *f) {
+  bool any = false;
+  for (int64_t i = f->count - 1; i >= 0; i--) {
+    int64_t id = group_of(f, f->order[i]->id);
+    f->next[f->order[i]->id] = f->first[id];
+    f->first[id] = f->order[i];
+  }
+  for (int64_t i = 0; i < f->count; i++) {
+    Node *first = f->order[i];
+    if (f->first[group_of(f, first->id)] != first || !f->next[first->id] || depends_alike(f, first)) continue;
+    for (Node *node = first; node; node = f->next[node->id]) {
+      any |= !f->apart[node->id];
+      f->apart[node->id] = true;
+    }
+  }
+  memset(f->first, 0, (size_t)graph_num_node_ids(f->graph) * sizeof *f->first);
+  return any;
 }
 
 /* --- one group --- */
@@ -274,6 +355,9 @@ static bool fuse_groups(Fuse *f, bool *changed) {
   return true;
 }
 
+/* After these, groups are trees in all graphs with control flow. */
+enum { MOST_ROUNDS = 4 };
+
 static bool fuse(Fuse *f, bool *changed) {
   int64_t ids = graph_num_node_ids(f->graph);
   TRY(optimizer_order(f->graph, f->arena, &f->order, &f->count, f->status));
@@ -281,10 +365,20 @@ static bool fuse(Fuse *f, bool *changed) {
   f->level = arena_calloc(f->arena, ids, sizeof *f->level);
   f->group = arena_calloc(f->arena, ids, sizeof *f->group);
   f->size = arena_calloc(f->arena, ids, sizeof *f->size);
-  if (!f->fusible || !f->level || !f->group || !f->size) return oom(f->status);
+  f->mask = arena_calloc(f->arena, ids, sizeof *f->mask);
+  f->apart = arena_calloc(f->arena, ids, sizeof *f->apart);
+  f->first = arena_calloc(f->arena, ids, sizeof *f->first);
+  f->next = arena_calloc(f->arena, ids, sizeof *f->next);
+  if (!f->fusible || !f->level || !f->group || !f->size || !f->mask || !f->apart || !f->first || !f->next)
+    return oom(f->status);
   find_fusible(f);
-  set_levels(f);
-  join_groups(f);
+  for (int round = 0, again = 1; again; round++) {
+    memset(f->level, 0, (size_t)ids * sizeof *f->level);
+    if (round == MOST_ROUNDS) memset(f->apart, true, (size_t)ids);
+    set_levels(f);
+    join_groups(f);
+    again = f->trees_only && separate_groups(f);
+  }
   return fuse_groups(f, changed);
 }
 

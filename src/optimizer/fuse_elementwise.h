@@ -20,7 +20,8 @@ typedef struct FuseOptions {
 
 /* Nodes of `keep` (may be NULL) and nodes with control edges stay. No cycle arises, nor does one through
  * other devices. Nothing is fused across Switch, Merge and the nodes of loops, and there only values with one
- * reader, so that no node runs or stays dead that did not before. On error (out of memory) the graph computes
+ * reader, or groups whose values all wait for the same nodes, so that no node runs or stays dead that did not
+ * before. On error (out of memory) the graph computes
  * the same as before. */
 MUST_CHECK bool graph_fuse_elementwise(Graph *graph, const NodeSet *keep, const FuseOptions *options,
                                        bool *changed, Status *status);

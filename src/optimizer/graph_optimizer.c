@@ -62,6 +62,7 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, removed;
+  TRY(graph_infer_loops(graph, status));
   TRY(graph_fuse_products(graph, options->keep, &step, status));
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));

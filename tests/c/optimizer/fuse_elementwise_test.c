@@ -254,12 +254,16 @@ TEST(long_chains_are_cut) {
   graph_free(graph);
 }
 
-/* In a graph with branches only values with one reader move. */
+/* In a graph with branches, a value that others read moves only to one that waits for nothing else: "b" also
+ * waits for "limit", "e" does not. */
 TEST(a_branch_keeps_what_others_read) {
   Graph *graph = graph_new();
   REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", "shape { }"), limit = placeholder(graph, "limit", "shape { }");
-  NodeOutput a = unary(graph, "Neg", "a", x), b = unary(graph, "Exp", "b", a);
+  NodeOutput a = unary(graph, "Tan", "a", x),
+             b = binary(graph, "Sub", "b", unary(graph, "Exp", "e", a), limit);
+  a = unary(graph, "Neg", "n", a);
+  b = binary(graph, "Mul", "m", a, b);
   NodeOutput less = binary(graph, "Less", "less", unary(graph, "Sqrt", "r", limit), limit);
   NodeOutput sides[] = {a, less};
   Node *choice = add_node(graph, "Switch", "choice", sides, 2, NULL, 0);
@@ -270,7 +274,23 @@ TEST(a_branch_keeps_what_others_read) {
   CHECK(fuse(graph));
   check_nodes(graph, "d", "c,d");
   check_nodes(graph, "less", "r,less");
-  CHECK_STR_EQ(graph_find_node(graph, "b")->def->op, "Exp");
+  check_nodes(graph, "m", "e,b,m");
+  CHECK_STR_EQ(graph_find_node(graph, "n")->def->op, "Neg");
+  graph_free(graph);
+}
+
+TEST(values_of_a_branch_that_wait_for_the_same_become_one_node) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), y = placeholder(graph, "y", "shape { }");
+  NodeOutput a = binary(graph, "Mul", "a", x, y), b = unary(graph, "Exp", "b", a);
+  NodeOutput sides[] = {a, binary(graph, "Less", "less", unary(graph, "Tan", "t", y), y)};
+  REQUIRE(add_node(graph, "Switch", "choice", sides, 2, NULL, 0));
+  NodeOutput c = binary(graph, "Add", "c", b, y);
+  REQUIRE(unary(graph, "Tan", "end", c).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "c", "a,b,c");
+  CHECK(graph_find_node(graph, "choice")->inputs[0]->src == graph_find_node(graph, "c"));
   graph_free(graph);
 }
 

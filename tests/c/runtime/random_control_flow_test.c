@@ -1,5 +1,6 @@
 /* Gradients of random functions with nested branches, loops and calls: the first and second derivatives from
- * graphs (with kept intermediates) compared with central differences. For more and other functions:
+ * graphs (with kept intermediates) compared with central differences; and the same bits with and without the
+ * optimizer. For more and other functions:
  *
  *   TFCORE_GRADIENT_SEED=7 TFCORE_GRADIENT_ROUNDS=1000 TFCORE_GRADIENT_TRACE=1 \
  *     test_runtime --filter random_control_flow
@@ -153,6 +154,7 @@ static void write_library(Random *random, StrBuf *text) {
 
 typedef struct Model {
   Fixture base;
+  Session *plain; /* without the optimizer */
   NodeOutput feeds[3], y, first[2], mixed, second[2];
 } Model;
 
@@ -187,8 +189,8 @@ static bool build(Model *m, const char *library) {
                   *status);
 }
 
-static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetches, int count,
-                      double *values) {
+static bool run_at(Model *m, Session *session, int n, const double *at, const NodeOutput *fetches, int count,
+                   double *values) {
   Tensor feeds[3] = {{0}}, fetched[8] = {{0}};
   Status *status = &m->base.status;
   bool ok = CHECK_OK(tensor_allocate_dims(&feeds[0], DT_INT32, 0, NULL, NULL, status), *status);
@@ -198,13 +200,17 @@ static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetch
   }
   if (ok) tensor_i32(&feeds[0])[0] = n;
   const Tensor *fed[] = {&feeds[0], &feeds[1], &feeds[2]};
-  ok =
-      ok && CHECK_OK(session_run(m->base.session, m->feeds, fed, 3, fetches, fetched, count, NULL, 0, status),
-                     *status);
+  ok = ok &&
+       CHECK_OK(session_run(session, m->feeds, fed, 3, fetches, fetched, count, NULL, 0, status), *status);
   for (int i = 0; ok && i < count; i++) values[i] = tensor_f64(&fetched[i])[0];
   for (int i = 0; i < 3; i++) tensor_clear(&feeds[i]);
   for (int i = 0; i < count; i++) tensor_clear(&fetched[i]);
   return ok;
+}
+
+static bool values_at(Model *m, int n, const double *at, const NodeOutput *fetches, int count,
+                      double *values) {
+  return run_at(m, m->base.session, n, at, fetches, count, values);
 }
 
 /* Compares with the differences of `of`, which is fetched alone, so that no intermediates are kept. */
@@ -220,8 +226,9 @@ static bool check_derivative(Model *m, int n, const double *at, NodeOutput of, i
 
 static bool check_at(Model *m, int n, const double *at) {
   const NodeOutput fetches[] = {m->y, m->first[0], m->first[1], m->mixed, m->second[0], m->second[1]};
-  double all[6], alone;
-  bool ok = values_at(m, n, at, fetches, 6, all);
+  double all[6], plain[6], alone;
+  bool ok = values_at(m, n, at, fetches, 6, all) && run_at(m, m->plain, n, at, fetches, 6, plain) &&
+            CHECK_MEM_EQ(plain, all, sizeof all);
   for (int i = 0; ok && i < 6; i++)
     ok = values_at(m, n, at, &fetches[i], 1, &alone) && CHECK_NEAR(alone, all[i], 1e-12);
   for (int i = 0; ok && i < 2; i++) {
@@ -244,7 +251,11 @@ TEST(random_control_flow_has_its_gradients) {
     write_library(&random, &text);
     if (setting("TFCORE_GRADIENT_TRACE", 0)) printf("--- round %d\n%s", round, strbuf_text(&text));
     ok = begin(&m.base) && build(&m, strbuf_text(&text));
+    m.plain = session_new(m.base.graph, &m.base.status);
+    ok = ok && CHECK(m.plain);
+    if (ok) session_optimize(m.plain, false);
     for (int n = 0; ok && n < 4; n++) ok = check_at(&m, n, kPoints[n % 2]);
+    session_free(m.plain);
     end(&m.base);
     strbuf_free(&text);
   }
