@@ -1,6 +1,6 @@
-/* The shapes of values in loops. Inference in the order of the edges does not know what comes back from a round, so
- * it takes the shapes of variables for unknown. Here they are those that enter the loop, as long as every round
- * hands them on. */
+/* The shapes of values in loops. Inference in the order of the edges does not know what comes back from a
+ * round, so it takes the shapes of variables for unknown. Here they are those that enter the loop, as long as
+ * every round hands them on. */
 #include "base/arena.h"
 #include "graph/graph_internal.h"
 #include "graph/node_class.h"
@@ -87,6 +87,14 @@ static bool begin_round(LoopShapes *s, Node *merge) {
   return true;
 }
 
+/* Whether it reads a value of the round before in another way: nothing is known of that. */
+static bool reads_round(const Node *node) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (node->inputs[i] && node_is_next_iteration(node->inputs[i]->src)) return true;
+  }
+  return false;
+}
+
 /* What enters a loop may have been added without shapes. */
 static bool follows(const LoopShapes *s, const Node *node) {
   if (node_is_enter(node)) return true;
@@ -100,12 +108,13 @@ static bool infer(LoopShapes *s) {
   for (int64_t i = 0; i < s->count; i++) {
     Node *node = s->order[i];
     bool begins = input_of(node, true) != NULL;
-    s->follows[node->id] = begins || follows(s, node);
+    bool unknown = !begins && reads_round(node);
+    s->follows[node->id] = begins || unknown || follows(s, node);
     if (begins) {
       TRY(begin_round(s, node));
     } else if (s->follows[node->id]) {
       graph_forget_shapes(s->graph, node);
-      TRY(graph_infer_leniently(s->graph, node, s->status));
+      if (!unknown) TRY(graph_infer_leniently(s->graph, node, s->status));
     }
   }
   return true;
@@ -134,9 +143,7 @@ static bool assume_nothing(LoopShapes *s) {
 
 static bool run(LoopShapes *s, Arena *arena) {
   int64_t ids = graph_num_node_ids(s->graph);
-  bool changed = false;
-  for (int64_t i = 0; i < s->count; i++) changed |= input_of(s->order[i], true) != NULL;
-  if (!changed) return true;
+  bool changed = true;
   s->follows = arena_calloc(arena, ids, sizeof *s->follows);
   s->shapes = arena_calloc(arena, ids, sizeof *s->shapes);
   s->handles = arena_calloc(arena, ids, sizeof *s->handles);
@@ -146,13 +153,23 @@ static bool run(LoopShapes *s, Arena *arena) {
   return !changed || assume_nothing(s);
 }
 
+static bool has_loops(const Graph *graph) {
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (node && node_is_enter(node)) return true;
+  }
+  return false;
+}
+
 bool graph_infer_loops(Graph *graph, Status *status) {
+  if (!has_loops(graph)) return true;
   LoopShapes s = {.graph = graph, .status = status};
   Arena *arena = arena_new();
   Status cycle;
   status_init(&cycle);
   bool ok = arena || oom(status);
-  if (ok && graph_topological_order(graph, NULL, NULL, 0, arena, &s.order, &s.count, &cycle)) ok = run(&s, arena);
+  if (ok && graph_topological_order(graph, NULL, NULL, 0, arena, &s.order, &s.count, &cycle))
+    ok = run(&s, arena);
   else if (ok && cycle.code == CODE_RESOURCE_EXHAUSTED) ok = oom(status);
   arena_free(arena);
   return ok;

@@ -60,16 +60,18 @@ bool shape_set(Shape *shape, int rank, const int64_t *dims, Status *status) {
                             dims_text(rank, dims, text));
     }
   }
-  size_t bytes = (size_t)rank * sizeof *dims;
-  Shape result = {.rank = rank};
-  int64_t *to = result.storage.inline_dims;
+  int64_t *heap = shape->rank > SHAPE_INLINE_RANK ? shape->storage.heap_dims : NULL,
+          *to = shape->storage.inline_dims;
   if (rank > SHAPE_INLINE_RANK) {
-    to = result.storage.heap_dims = mem_alloc((int64_t)bytes);
+    to = mem_alloc(rank * (int64_t)sizeof *dims);
     if (!to) return status_oom(status, "shape");
   }
-  if (bytes > 0) memcpy(to, dims, bytes); /* before `shape` is cleared, because `dims` may be its own sizes */
-  shape_clear(shape);
-  *shape = result;
+  /* Forwards, because `dims` may be sizes of the shape itself; and not by memcpy, which is a call of the
+   * engine in WebAssembly. */
+  for (int i = 0; i < rank; i++) to[i] = dims[i];
+  if (rank > SHAPE_INLINE_RANK) shape->storage.heap_dims = to;
+  shape->rank = rank;
+  mem_free(heap);
   return true;
 }
 
