@@ -377,7 +377,7 @@ static bool compute(Folder *f, const Node *node, bool *known) {
   bool ok = (inputs && outputs) || oom(f);
   for (int i = 0; ok && i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    const Tensor *values = f->values[edge->src->id];
+    const Tensor *values = edge->src->id < f->num_ids ? f->values[edge->src->id] : NULL;
     inputs[i] = !values ? NULL : &values[edge->src_output];
   }
   if (ok && f->state[node->id] == ENTERED) {
@@ -400,6 +400,7 @@ static void release_inputs(Folder *f, const Node *node) {
   if (!reads_values(f->state[node->id])) return;
   for (int i = 0; i < node->num_inputs; i++) {
     const Node *source = node->inputs[i]->src;
+    if (source->id >= f->num_ids) continue; /* a new constant that enters a loop: for the next call */
     if (--f->readers[source->id] == 0) clear_values(f, source);
   }
 }

@@ -312,6 +312,8 @@ TEST(constants_that_enter_a_loop_are_folded_in_it) {
   NodeOutput square = binary(graph, "Mul", "square", in, unary(graph, "Identity", "same", in));
   NodeOutput y = binary(graph, "Mul", "y", v, square), z = binary(graph, "Mul", "z", once, once);
   NodeOutput u = binary(graph, "Mul", "u", v, in);
+  NodeOutput deep = enter(graph, "deep", binary(graph, "Mul", "nine", a, a), true);
+  NodeOutput w = binary(graph, "Mul", "w", v, unary(graph, "Neg", "minus", deep));
   CHECK(unary(graph, "Tan", "end", z).node);
   const FoldOptions options = {.max_constant_size_in_bytes = 0};
   bool changed;
@@ -328,6 +330,10 @@ TEST(constants_that_enter_a_loop_are_folded_in_it) {
   tensor_clear(&value);
   CHECK(u.node->inputs[1]->src == in.node);
   CHECK(z.node->inputs[0]->src == once.node);
+  CHECK_STR_EQ(deep.node->inputs[0]->src->def->op, "Const");
+  CHECK_OK(graph_fold_constants(graph, &options, &changed, &status), &status);
+  CHECK(changed);
+  CHECK_STR_EQ(w.node->inputs[1]->src->def->op, "Const");
   CHECK_OK(graph_fold_constants(graph, &options, &changed, &status), &status);
   CHECK(!changed);
   graph_free(graph);
