@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/node_class.h"
 #include "op/node_def.h"
+#include "optimizer/optimizer_internal.h"
 
 bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status) {
   const TensorProto *proto;
@@ -40,6 +40,11 @@ static bool is_by_channel(const ChannelTerms *terms, const Tensor *value) {
 
 typedef enum TermKind { NO_TERM, FACTOR, TERM, NEGATIVE_TERM } TermKind;
 
+/* Whether the channels of the node's input are where those of the product are. */
+static bool has_format(const ChannelTerms *terms, const Node *node) {
+  return optimizer_attr_is(node, "data_format", terms->after > 0 ? "NCHW" : "NHWC");
+}
+
 /* What the node does with its other input. */
 static TermKind kind_of(const ChannelTerms *terms, const Node *node, int input) {
   const char *op = node->def->op;
@@ -48,9 +53,7 @@ static TermKind kind_of(const ChannelTerms *terms, const Node *node, int input) 
   if (input != 0) return NO_TERM;
   if (strcmp(op, "Sub") == 0) return NEGATIVE_TERM;
   if (strcmp(op, "BiasAdd") != 0) return NO_TERM;
-  const AttrValue *format = node_def_attr(node->def, "data_format");
-  bool is_first = format && format->s.len == 4 && memcmp(format->s.data, "NCHW", 4) == 0;
-  return is_first == (terms->after > 0) ? TERM : NO_TERM;
+  return has_format(terms, node) ? TERM : NO_TERM;
 }
 
 static void apply(ChannelTerms *terms, TermKind kind, const Tensor *value) {
@@ -90,13 +93,10 @@ static bool is_batch_norm(const ChannelTerms *terms, const Node *node, int input
   if (strncmp(node->def->op, "FusedBatchNorm", strlen("FusedBatchNorm")) != 0 || node->num_inputs != 5 ||
       input != 0)
     return false;
-  const AttrValue *training = node_def_attr(node->def, "is_training"),
-                  *format = node_def_attr(node->def, "data_format"), *type = node_def_attr(node->def, "U");
-  if (!training || training->b || !format || terms->type != DT_FLOAT ||
-      (type && (DataType)type->type != DT_FLOAT))
+  const AttrValue *training = node_def_attr(node->def, "is_training"), *type = node_def_attr(node->def, "U");
+  if (!training || training->b || terms->type != DT_FLOAT || (type && (DataType)type->type != DT_FLOAT) ||
+      !has_format(terms, node))
     return false;
-  bool is_first = format->s.len == 4 && memcmp(format->s.data, "NCHW", 4) == 0;
-  if (format->s.len != 4 || is_first != (terms->after > 0)) return false;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     if (node->out_edges[i]->src_output != 0) return false;
   }

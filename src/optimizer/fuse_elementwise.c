@@ -76,8 +76,7 @@ static bool is_small_beside(const Node *part, const Node *whole) {
 static bool joins(const Fuse *f, const Edge *edge) {
   const Node *from = edge->src, *to = edge->dst;
   if (edge_is_control(edge) || !f->fusible[from->id] || !f->fusible[to->id]) return false;
-  if (from->assigned_device != to->assigned_device || strcmp(from->def->device, to->def->device) != 0)
-    return false;
+  if (!optimizer_same_device(from, to)) return false;
   if (f->options->may_join && !f->options->may_join(f->options->owner, from, to)) return false;
   bool alone = only_reader(from) == to;
   if (f->trees_only && !alone && f->apart[from->id]) return false;
@@ -88,8 +87,7 @@ static bool joins(const Fuse *f, const Edge *edge) {
 /* --- groups --- */
 
 static bool is_free(const Fuse *f, const Node *node) {
-  return node->num_control_inputs == 0 && !node->source_edge && !optimizer_is_waited_for(node) &&
-         !kept(f->keep, node) && node->num_out_edges > 0 && node_fused_op(node);
+  return optimizer_is_free(f->keep, node) && node->num_out_edges > 0 && node_fused_op(node);
 }
 
 static void find_fusible(Fuse *f) {

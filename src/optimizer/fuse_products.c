@@ -40,7 +40,8 @@ enum { MOST_PARTS = 16 };
 typedef struct Product {
   const ProductOp *op;
   Node *node;
-  const Node *pad;         /* the Pad before it, or NULL */
+  const Node *pad;         /* the Pad before it, or NULL; */
+  int64_t padding[8];      /* its sizes */
   Node *parts[MOST_PARTS]; /* the product and what follows it */
   int num_parts;
   ChannelTerms terms;
@@ -52,16 +53,10 @@ typedef struct Product {
 static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
 
 static bool is_free(const Fuse *f, const Node *node) {
-  return node->op && !node->op->is_aside && node->num_control_inputs == 0 && !node->source_edge &&
-         !optimizer_is_waited_for(node) && !kept(f->keep, node) && node_has_own_kernel(node);
+  return node->op && !node->op->is_aside && optimizer_is_free(f->keep, node) && node_has_own_kernel(node);
 }
 
-static bool attr_is(const Node *node, const char *name, const char *text) {
-  const AttrValue *value = node_def_attr(node->def, name);
-  return value && value->s.len == strlen(text) && memcmp(value->s.data, text, value->s.len) == 0;
-}
-
-static bool is_channels_first(const Node *node) { return attr_is(node, "data_format", "NCHW"); }
+static bool is_channels_first(const Node *node) { return optimizer_attr_is(node, "data_format", "NCHW"); }
 
 /* Whether the node is a product whose number of channels is known. */
 static bool begin(const Fuse *f, Node *node, Product *p) {
@@ -96,9 +91,12 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
 static bool find_pad(const Fuse *f, Product *p) {
   const Edge *edge = p->node->inputs[0];
   const Node *pad = edge->src;
-  if (is_op(p->node, "MatMul") || is_channels_first(p->node) || !attr_is(p->node, "padding", "VALID"))
+  if (is_op(p->node, "MatMul") || is_channels_first(p->node) ||
+      !optimizer_attr_is(p->node, "padding", "VALID"))
     return true;
-  if (!is_op(pad, "Pad") || !is_free(f, pad) || pad->num_out_edges != 1 || pad->num_inputs != 2) return true;
+  if (!is_op(pad, "Pad") || !is_free(f, pad) || !optimizer_same_device(pad, p->node) ||
+      pad->num_out_edges != 1 || pad->num_inputs != 2)
+    return true;
   const Node *sizes = pad->inputs[1]->src;
   Tensor value = {0};
   bool is_known;
@@ -106,7 +104,7 @@ static bool find_pad(const Fuse *f, Product *p) {
   if (!is_known) return true;
   bool fits = tensor_num_elements(&value) == 8;
   for (int64_t i = 0; i < 8 && fits; i++) {
-    int64_t size = tensor_int_at(&value, i);
+    int64_t size = p->padding[i] = tensor_int_at(&value, i);
     fits = i < 2 || i > 5 ? size == 0 : size >= 0;
   }
   tensor_clear(&value);
@@ -124,10 +122,8 @@ static Node *next_of(const Fuse *f, const Product *p) {
   if (p->num_parts == MOST_PARTS || node->num_out_edges != 1 || edge_is_control(node->out_edges[0]))
     return NULL;
   Node *next = node->out_edges[0]->dst;
-  if (node->out_edges[0]->src_output != 0 || !is_free(f, next) ||
-      next->assigned_device != node->assigned_device)
-    return NULL;
-  return strcmp(next->def->device, node->def->device) == 0 ? next : NULL;
+  bool joins = node->out_edges[0]->src_output == 0 && is_free(f, next) && optimizer_same_device(node, next);
+  return joins ? next : NULL;
 }
 
 static bool is_const_filter(const Product *p) {
@@ -225,18 +221,10 @@ static void copy_attrs(const Product *p, NodeBuilder *b) {
   }
 }
 
-static bool set_padding(const Fuse *f, const Product *p, NodeBuilder *b) {
+static void set_padding(const Product *p, NodeBuilder *b) {
   Arena *arena = node_builder_arena(b);
-  Tensor value = {0};
-  int64_t sizes[8];
-  bool is_known;
-  if (!p->pad) return true;
-  TRY(channel_terms_constant(p->pad->inputs[1]->src, &value, &is_known, f->status));
-  for (int i = 0; i < 8; i++) sizes[i] = tensor_int_at(&value, i);
-  tensor_clear(&value);
   node_builder_attr(b, "padding", attr_value_string(arena, "EXPLICIT", strlen("EXPLICIT")));
-  node_builder_attr(b, "explicit_paddings", attr_value_int_list(arena, sizes, 8));
-  return true;
+  node_builder_attr(b, "explicit_paddings", attr_value_int_list(arena, p->padding, 8));
 }
 
 static void set_fused_ops(const Product *p, NodeBuilder *b) {
@@ -264,7 +252,7 @@ static bool add_fused(Fuse *f, const Product *p, Node **made) {
   node_builder(&b, f->graph, has_bias ? p->op->fused : p->op->op, p->node->name);
   node_builder_device(&b, p->node->def->device);
   copy_attrs(p, &b);
-  TRY(set_padding(f, p, &b));
+  if (p->pad) set_padding(p, &b);
   if (has_bias) set_fused_ops(p, &b);
   node_builder_inputs(&b, inputs, 2 + has_bias);
   *made = NULL;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/node_class.h"
 #include "op/kernel_registry.h"
 #include "op/node_def.h"
+#include "optimizer/optimizer_internal.h"
 
 /* Sorted. */
 static const char *const kOps[] = {
@@ -52,14 +52,13 @@ static bool is_fusible_type(DataType type) {
 
 /* Whether it adds the bias to the last dimension, and cannot fail. */
 static bool adds_row(const Node *node) {
-  const AttrValue *format = node_def_attr(node->def, "data_format");
   ShapeHandle shapes[2];
   for (int i = 0; i < 2; i++) {
     const Edge *edge = node->inputs[i];
     shapes[i] = edge->src->output_shapes[edge->src_output];
     if (!shapes[i] || !shape_rank_known(shapes[i])) return false;
   }
-  if (!format || format->s.len != 4 || memcmp(format->s.data, "NHWC", 4) != 0) return false;
+  if (!optimizer_attr_is(node, "data_format", "NHWC")) return false;
   int32_t rank = shape_rank(shapes[0]);
   if (rank < 2 || shape_rank(shapes[1]) != 1) return false;
   DimHandle channels = shapes[0]->dims[rank - 1], biases = shapes[1]->dims[0];

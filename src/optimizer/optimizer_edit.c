@@ -1,6 +1,9 @@
 /* Building blocks for passes. */
+#include <string.h>
+
 #include "graph/graph_walk.h"
 #include "graph/node_builder.h"
+#include "op/node_def.h"
 #include "optimizer/optimizer_internal.h"
 
 /* --- order --- */
@@ -65,6 +68,20 @@ bool optimizer_is_waited_for(const Node *node) {
     if (edge_is_control(node->out_edges[i])) return true;
   }
   return false;
+}
+
+bool optimizer_is_free(const NodeSet *keep, const Node *node) {
+  return node->num_control_inputs == 0 && !node->source_edge && !optimizer_is_waited_for(node) &&
+         !kept(keep, node);
+}
+
+bool optimizer_same_device(const Node *a, const Node *b) {
+  return a->assigned_device == b->assigned_device && strcmp(a->def->device, b->def->device) == 0;
+}
+
+bool optimizer_attr_is(const Node *node, const char *name, const char *text) {
+  const AttrValue *value = node_def_attr(node->def, name);
+  return value && value->s.len == strlen(text) && memcmp(value->s.data, text, value->s.len) == 0;
 }
 
 bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,

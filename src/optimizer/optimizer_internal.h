@@ -31,6 +31,12 @@ static inline bool optimizer_control(Graph *graph, Node *from, Node *to, Status 
 
 /* Whether the node has control outputs; an edge to sink counts. */
 bool optimizer_is_waited_for(const Node *node);
+/* Whether a pass may replace the node: only data ties it to others, and it is not kept. */
+bool optimizer_is_free(const NodeSet *keep, const Node *node);
+/* Whether both are placed alike, and ask for the same device. */
+bool optimizer_same_device(const Node *a, const Node *b);
+/* Whether the node has the attr, with that text. */
+bool optimizer_attr_is(const Node *node, const char *name, const char *text);
 /* Redirects the consumers of output i of `from` to outputs[i], unless its node is NULL, and the control
  * outputs of `from` to `control`, unless that is NULL; an edge to sink counts. When memory runs out, some
  * edges are not moved. */
