@@ -11,6 +11,7 @@
 #ifndef TFCORE_BASE_PARALLEL_H_
 #define TFCORE_BASE_PARALLEL_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,8 +21,8 @@ typedef void ParallelBody(void *arg, int64_t begin, int64_t end);
 typedef struct Parallel {
   /* Calls `body` for disjoint non-empty ranges that together cover [0, count), and returns when all calls
    * have returned. The calling thread takes part. Ranges hold at least `grain` indices, except the last one.
-   * `body` may call it recursively. */
-  void (*run)(void *pool, int64_t count, int64_t grain, ParallelBody *body, void *arg);
+   * `wakes`: whether the loop is long enough to wake threads that sleep. `body` may call it recursively. */
+  void (*run)(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body, void *arg);
   void *pool;
   int threads; /* the number of threads, including the caller; at least 1 */
 } Parallel;
@@ -31,11 +32,12 @@ static inline int parallel_threads(const Parallel *parallel) {
   return parallel && parallel->threads > 1 ? parallel->threads : 1;
 }
 
-/* The work that justifies waking a thread: about 50 microseconds. The unit of work is one element of cheap
- * arithmetic in WebAssembly, such as an addition of two numbers from memory. */
-enum { PARALLEL_WORK = 65536 };
+/* The work that justifies handing it to a thread that is awake: about 6 microseconds. PARALLEL_WAKE of them
+ * justify waking one. The unit of work is one element of cheap arithmetic in WebAssembly, such as an addition
+ * of two numbers from memory. */
+enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8 };
 
-/* The number of indices that justifies waking a thread when each is `work` units of work; values below one
+/* The number of indices that justifies handing them to another thread when each is `work` units of work; values below one
  * count as one. */
 static inline int64_t parallel_grain(double work) {
   if (work >= PARALLEL_WORK) return 1;
@@ -43,18 +45,26 @@ static inline int64_t parallel_grain(double work) {
 }
 
 /* Runs `body` over [0, count), in the calling thread alone when `parallel` is NULL or there are at most
- * `grain` (at least 1) indices. For loops that need a specific grain; others use parallel_work. */
-static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
-                                void *arg) {
+ * `grain` (at least 1) indices; `wakes` is that of Parallel.run. */
+static inline void parallel_split(const Parallel *parallel, int64_t count, int64_t grain, bool wakes,
+                                  ParallelBody *body, void *arg) {
   if (count <= 0) return;
 #ifdef TFCORE_SPLIT_ALL_LOOPS /* for data race tests: splits small loops too */
   grain = 1;
+  wakes = true;
 #endif
   if (parallel_threads(parallel) == 1 || count <= grain) {
     body(arg, 0, count);
   } else {
-    parallel->run(parallel->pool, count, grain, body, arg);
+    parallel->run(parallel->pool, count, grain, wakes, body, arg);
   }
+}
+
+/* The same for long loops, whose `grain` is worth waking a thread. For loops that need a specific grain; others
+ * use parallel_work. */
+static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
+                                void *arg) {
+  parallel_split(parallel, count, grain, true, body, arg);
 }
 
 /* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. Inside a kernel

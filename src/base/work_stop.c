@@ -33,18 +33,18 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
   piece->body(piece->arg, piece->first + begin, piece->first + end);
 }
 
-/* Splits the range if it is worth waking a thread. Loops over single elements compute vectors of them, which
- * takes less than a unit of work for each. The pieces are smaller than what is worth a thread, so that the
- * threads end at about the same time. */
+/* Splits the range if each of two threads gets a grain. Loops over single elements compute vectors of them,
+ * which takes much less than a unit of work for each. The pieces are smaller than what is worth a thread, so
+ * that the threads end at about the same time. */
 static void split(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
-  enum { CHEAPER = 2, PIECES = 4, ELEMENTS = PARALLEL_WORK / 4 };
-  int64_t enough = grain >= ELEMENTS ? grain * CHEAPER : grain,
-          piece = enough / PIECES + (enough % PIECES != 0);
-  parallel_for(parallel, count, count <= enough ? enough : piece, body, arg);
+  enum { THREADS = 2, PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
+  int64_t enough = grain >= ELEMENTS ? grain * CHEAPER : grain;
+  int64_t piece = enough / PIECES + (enough % PIECES != 0);
+  parallel_split(parallel, count, count / THREADS >= enough ? piece : count, count / PARALLEL_WAKE >= enough, body, arg);
 }
 
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
-  enum { GRAINS = 40 }; /* of about 50 microseconds each */
+  enum { GRAINS = 320 }; /* of about 6 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
     split(parallel, count, grain, body, arg);
