@@ -37,11 +37,13 @@ static inline int parallel_threads(const Parallel *parallel) {
  * of two numbers from memory. */
 enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8 };
 
-/* The number of indices that justifies handing them to another thread when each is `work` units of work; values below one
- * count as one. */
+/* The number of indices that justifies handing them to another thread when each is `work` units of work;
+ * values below one count as one. */
 static inline int64_t parallel_grain(double work) {
   if (work >= PARALLEL_WORK) return 1;
-  return work > 1 ? 1 + (int64_t)((PARALLEL_WORK - 1) / work) : PARALLEL_WORK;
+  if (work <= 1) return PARALLEL_WORK;
+  int64_t indices = (int64_t)(PARALLEL_WORK / work);
+  return (double)indices * work < PARALLEL_WORK ? indices + 1 : indices;
 }
 
 /* Runs `body` over [0, count), in the calling thread alone when `parallel` is NULL or there are at most
@@ -60,8 +62,8 @@ static inline void parallel_split(const Parallel *parallel, int64_t count, int64
   }
 }
 
-/* The same for long loops, whose `grain` is worth waking a thread. For loops that need a specific grain; others
- * use parallel_work. */
+/* The same for long loops, whose `grain` is worth waking a thread. For loops that need a specific grain;
+ * others use parallel_work. */
 static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
                                 void *arg) {
   parallel_split(parallel, count, grain, true, body, arg);

@@ -36,29 +36,30 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
 /* Splits the range if each of two threads gets a grain. Loops over single elements compute vectors of them,
  * which takes much less than a unit of work for each. The pieces are smaller than what is worth a thread, so
  * that the threads end at about the same time. */
-static void split(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+static void split(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
   enum { THREADS = 2, PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
-  int64_t enough = grain >= ELEMENTS ? grain * CHEAPER : grain;
+  int64_t grain = parallel_grain(work), scale = grain >= ELEMENTS ? CHEAPER : 1, enough = grain * scale;
   int64_t piece = enough / PIECES + (enough % PIECES != 0);
-  parallel_split(parallel, count, count / THREADS >= enough ? piece : count, count / PARALLEL_WAKE >= enough, body, arg);
+  bool wakes = (double)count * (work > 1 ? work : 1) >= (double)(PARALLEL_WAKE * PARALLEL_WORK * scale);
+  parallel_split(parallel, count, count / THREADS >= enough ? piece : count, wakes, body, arg);
 }
 
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
   enum { GRAINS = 320 }; /* of about 6 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
-    split(parallel, count, grain, body, arg);
+    split(parallel, count, work, body, arg);
     return;
   }
   int64_t most = INT64_MAX / GRAINS / parallel_threads(parallel);
   int64_t size = grain > most ? count : grain * GRAINS * parallel_threads(parallel);
   Piece piece = {body, arg, 0};
   if (size >= count) {
-    if (!thread_stop->stopped) split(parallel, count, grain, body, arg);
+    if (!thread_stop->stopped) split(parallel, count, work, body, arg);
     return;
   }
   for (; piece.first < count && !work_is_stopped(); piece.first += size) {
     int64_t left = count - piece.first;
-    split(parallel, left < size ? left : size, grain, run_piece, &piece);
+    split(parallel, left < size ? left : size, work, run_piece, &piece);
   }
 }

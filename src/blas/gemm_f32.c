@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "blas/gemm.h"
 #include "simd/templates.h"
 #include "simd/simd.h"

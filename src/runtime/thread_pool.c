@@ -11,7 +11,8 @@ struct ThreadPool {
   Parallel parallel;
 };
 
-static void run_serially(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body, void *arg) {
+static void run_serially(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body,
+                         void *arg) {
   (void)pool;
   (void)grain;
   (void)wakes;

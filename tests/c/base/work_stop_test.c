@@ -54,12 +54,14 @@ TEST(a_loop_visits_every_index_once_unless_it_is_stopped) {
 typedef struct Splits {
   int loops;
   int64_t grain;
+  bool wakes;
 } Splits;
 
-static void note_split(void *pool, int64_t count, int64_t grain, ParallelBody *body, void *arg) {
+static void note_split(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body, void *arg) {
   Splits *splits = pool;
   splits->loops++;
   splits->grain = grain;
+  splits->wakes = wakes;
   body(arg, 0, count);
 }
 
@@ -69,19 +71,24 @@ static void do_nothing(void *arg, int64_t begin, int64_t end) { (void)arg, (void
 TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
-  parallel_work(&parallel, 1000, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_work(&parallel, 1900, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 0);
-  parallel_work(&parallel, 1100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_work(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 1);
   CHECK(splits.grain >= 200 && splits.grain <= 300);
+  CHECK(!splits.wakes);
+  parallel_work(&parallel, 1100 * PARALLEL_WAKE, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 2);
+  CHECK(splits.wakes);
   parallel_work(&parallel, 2, 1e9, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 2);
-  CHECK_INT_EQ(splits.grain, 1);
-  parallel_work(&parallel, 2 * PARALLEL_WORK, 1, do_nothing, NULL); /* single elements are cheap */
-  CHECK_INT_EQ(splits.loops, 2);
-  parallel_work(&parallel, 3 * PARALLEL_WORK, 1, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 3);
-  CHECK_INT_EQ(splits.grain, PARALLEL_WORK / 2);
+  CHECK_INT_EQ(splits.grain, 1);
+  CHECK(splits.wakes);
+  parallel_work(&parallel, 7 * PARALLEL_WORK, 1, do_nothing, NULL); /* single elements are cheap */
+  CHECK_INT_EQ(splits.loops, 3);
+  parallel_work(&parallel, 9 * PARALLEL_WORK, 1, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 4);
+  CHECK_INT_EQ(splits.grain, PARALLEL_WORK);
 }
 #endif
 

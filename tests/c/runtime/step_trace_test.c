@@ -201,7 +201,8 @@ static int64_t wall_micros(void) {
   return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* In WebAssembly the clock counts whole milliseconds: a moment that is read later may look earlier by that. */
+/* In WebAssembly the clock counts whole milliseconds: a moment that is read later may look earlier by that.
+ */
 static int64_t wall_resolution_micros(void) {
   struct timespec step;
   clock_getres(CLOCK_REALTIME, &step);
