@@ -19,6 +19,7 @@ void vector_sigmoid_f32(int64_t count, const float *x, float *y) { map(count, x,
 void vector_sin_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_sin); }
 void vector_cos_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_cos); }
 void vector_erf_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_erf); }
+void vector_erfc_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_erfc); }
 void vector_softplus_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_softplus); }
 void vector_elu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_elu); }
 void vector_selu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_selu); }
@@ -44,6 +45,7 @@ void vector_sigmoid_f64(int64_t count, const double *x, double *y) { map_scalar(
 void vector_sin_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, sin); }
 void vector_cos_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, cos); }
 void vector_erf_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, erf); }
+void vector_erfc_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, erfc); }
 void vector_softplus_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, softplus); }
 void vector_elu_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, elu); }
 void vector_selu_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, selu); }

@@ -6,7 +6,7 @@
  *   exp, log                               2 ulp
  *   f32x16_exp_below_zero                  3 ulp
  *   expm1, log1p, tanh, sigmoid, sin, cos  4 ulp
- *   erf, softplus, elu, selu               4 ulp
+ *   erf, erfc, softplus, elu, selu         4 ulp
  *
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
  * stays NaN.
@@ -31,6 +31,7 @@ void vector_sigmoid_f32(int64_t count, const float *x, float *y);
 void vector_sin_f32(int64_t count, const float *x, float *y);
 void vector_cos_f32(int64_t count, const float *x, float *y);
 void vector_erf_f32(int64_t count, const float *x, float *y);
+void vector_erfc_f32(int64_t count, const float *x, float *y);
 void vector_softplus_f32(int64_t count, const float *x, float *y); /* log(1 + exp(x)) */
 void vector_elu_f32(int64_t count, const float *x, float *y);      /* x < 0 ? exp(x) - 1 : x */
 /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
@@ -45,6 +46,7 @@ void vector_sigmoid_f64(int64_t count, const double *x, double *y);
 void vector_sin_f64(int64_t count, const double *x, double *y);
 void vector_cos_f64(int64_t count, const double *x, double *y);
 void vector_erf_f64(int64_t count, const double *x, double *y);
+void vector_erfc_f64(int64_t count, const double *x, double *y);
 void vector_softplus_f64(int64_t count, const double *x, double *y);
 void vector_elu_f64(int64_t count, const double *x, double *y);
 void vector_selu_f64(int64_t count, const double *x, double *y);
@@ -89,14 +91,18 @@ SIMD_INLINE f32x16 f32x16_reduce_log2(f32x16 x, int halved, u32x16 *biased) {
   return f32x16_madd(whole, f32x16_load_splat(&table[4]), r);
 }
 
-/* exp(x) = (1 + p) * 2^n; computes p. */
-typedef f32x16 ExpParts(f32x16 x, u32x16 *biased);
-SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
+/* exp(r) - 1 to the accuracy of exp(r), for |r| <= log(2) / 2. */
+SIMD_INLINE f32x16 f32x16_exp_reduced(f32x16 r) {
   /* exp(r) = 1 + r + r^2 * q(r); minimax for the relative error. */
   static const float kQ[] = {0.499999934314f, 0.166665203979f, 0.0416683909355f, 0.00836874522643f,
                              0.00138145327529f};
-  f32x16 r = f32x16_reduce_log2(x, 0, biased);
   return f32x16_madd(r * r, f32x16_polynomial(r, kQ, 5), r);
+}
+
+/* exp(x) = (1 + p) * 2^n; computes p. */
+typedef f32x16 ExpParts(f32x16 x, u32x16 *biased);
+SIMD_INLINE f32x16 f32x16_exp_parts(f32x16 x, u32x16 *biased) {
+  return f32x16_exp_reduced(f32x16_reduce_log2(x, 0, biased));
 }
 /* One ulp less accurate, with three operations fewer. */
 SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
@@ -107,15 +113,20 @@ SIMD_INLINE f32x16 f32x16_exp_parts_short(f32x16 x, u32x16 *biased) {
   return r * f32x16_polynomial(r, kQ, 5);
 }
 
+/* p * 2^n, with n from f32x16_reduce_log2, in two steps, because 2^n may be outside of the normal numbers.
+ * The first step is exact. */
+SIMD_INLINE f32x16 f32x16_times_power(f32x16 p, u32x16 biased) {
+  i32x16 n = (i32x16)(biased - (0x4b400000u + 127)), half = n >> 1;
+  return p * f32x16_power_of_2(half) * f32x16_power_of_2(n - half);
+}
+
 /* The first is for all x. The second is for x in [-87, 87] and NaN: it is faster, with the same results. */
 SIMD_INLINE f32x16 f32x16_exp_anywhere(f32x16 x, ExpParts *parts) {
   /* Beyond these bounds the result is 0 or infinity; pmin and pmax keep NaN. */
   u32x16 biased;
   f32x16 p =
       parts(f32x16_pmin(f32x16_pmax(x, f32x16_splat(-104.0f)), f32x16_splat(89.0f)), &biased) + f32x16_one();
-  /* In two steps, because 2^n may be outside of the normal numbers. The first step is exact. */
-  i32x16 n = (i32x16)(biased - (0x4b400000u + 127)), half = n >> 1;
-  return p * f32x16_power_of_2(half) * f32x16_power_of_2(n - half);
+  return f32x16_times_power(p, biased);
 }
 SIMD_INLINE f32x16 f32x16_exp_near(f32x16 x, ExpParts *parts) {
   u32x16 biased;
@@ -210,19 +221,39 @@ SIMD_INLINE f32x16 f32x16_sigmoid(f32x16 x) {
   return (f32x16)i32x16_max((i32x16)e, one) / (e + f32x16_one());
 }
 
-/* Below 1 an odd polynomial, above 1 - exp(q(|x|)); minimax for the relative error. From 4 on the result is
- * 1. */
-SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
+/* For |x| < 1 an odd polynomial; minimax for the relative error. */
+SIMD_INLINE f32x16 f32x16_erf_near(f32x16 x) {
   static const float kP[] = {0.12837916612625122f,   -0.3761262595653534f, 0.1128358542919159f,
                              -0.026853810995817184f, 0.00518832728266716f, -0.0008010190795175731f,
                              7.853851275285706e-05f};
+  return f32x16_madd(x, f32x16_polynomial(x * x, kP, 7), x);
+}
+
+/* Above 1 1 - exp(q(|x|)), as exact. From 4 on the result is 1. */
+SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
   static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,    -0.633219838142395f,
                              -0.10841862112283707f,   0.025208283215761185f,   -0.00420457124710083f,
                              0.0004413381975609809f,  -2.1686997570213862e-05f};
   f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(4.0f));
-  f32x16 near = f32x16_madd(x, f32x16_polynomial(x * x, kP, 7), x);
   f32x16 far = 1.0f - f32x16_exp(f32x16_polynomial(t, kQ, 8));
-  return f32x16_select(f32x16_less(t, f32x16_one()), near, f32x16_copysign(far, x));
+  return f32x16_select(f32x16_less(t, f32x16_one()), f32x16_erf_near(x), f32x16_copysign(far, x));
+}
+
+/* Below 0.7 1 - erf(x). Above, with t = |x| and s = 1 / (t + 1.5): exp(-t^2) * s * q((t - 1.5) / (t + 1.5)),
+ * minimax for the relative error; a negative x has as much less than 2. The exponential is that of t rounded
+ * to 12 bits, whose square is exact, and of the rest. From 10.1 on it is 0. */
+SIMD_INLINE f32x16 f32x16_erfc(f32x16 x) {
+  static const float kQ[] = {0.9647562503814697f,     -0.5078502893447876f,   0.07562143355607986f,
+                             0.04778080806136131f,    -0.008122640661895275f, -0.009611258283257484f,
+                             -0.0006520292954519391f, 0.0022968596313148737f};
+  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(10.5f)), s = f32x16_one() / (t + 1.5f);
+  f32x16 scaled = s * f32x16_polynomial((t - 1.5f) * s, kQ, 8);
+  f32x16 upper = (f32x16)((i32x16)t & -4096), rest = (t - upper) * (t + upper);
+  u32x16 biased;
+  f32x16 r = f32x16_reduce_log2(-upper * upper, 0, &biased) - rest;
+  f32x16 far = f32x16_times_power(f32x16_madd(f32x16_exp_reduced(r), scaled, scaled), biased);
+  far = f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), 2.0f - far, far);
+  return f32x16_select(f32x16_less(t, f32x16_splat(0.7f)), 1.0f - f32x16_erf_near(x), far);
 }
 
 /* Clamps large numbers, and takes the exponential of small ones. */

@@ -14,7 +14,7 @@
 #include "simd/each_type.inc"
 
 static const VectorFunction kVectorErf = {vector_erf_f32, vector_erf_f64, NULL, NULL};
-static const VectorFunction kVectorErfc = {erfc_loop_f32, erfc_loop_f64, NULL, NULL};
+static const VectorFunction kVectorErfc = {vector_erfc_f32, vector_erfc_f64, NULL, NULL};
 static const VectorFunction kVectorErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
 static const VectorFunction kVectorNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
 static const VectorFunction kVectorLgamma = {lgamma_loop_f32, lgamma_loop_f64, NULL, NULL};

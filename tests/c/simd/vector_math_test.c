@@ -55,6 +55,7 @@ static const Function kFunctions[] = {
     {"erf", vector_erf_f32, erf, 4},           {"softplus", vector_softplus_f32, reference_softplus, 4},
     {"elu", vector_elu_f32, reference_elu, 4}, {"selu", vector_selu_f32, reference_selu, 4},
     {"neg", vector_neg_f32, reference_neg, 0}, {"abs", vector_abs_f32, fabs, 0},
+    {"erfc", vector_erfc_f32, erfc, 4},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
 
@@ -211,6 +212,13 @@ TEST(vector_math_special_values) {
       {11, INFINITY, INFINITY},
       {11, -INFINITY, -1.7580993f},
       {11, NAN, NAN},
+      {14, 0, 1},
+      {14, -0.0f, 1},
+      {14, INFINITY, 0},
+      {14, -INFINITY, 2},
+      {14, 10.5f, 0},
+      {14, -FLT_MAX, 2},
+      {14, NAN, NAN},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     float y;
