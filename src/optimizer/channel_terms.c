@@ -135,15 +135,21 @@ bool channel_terms_add(ChannelTerms *terms, const Node *node, int input, bool ma
   return add_constant(terms, kind, node, input, added, status);
 }
 
+/* Runs of `run` elements belong to one channel, and then to the next. */
+#define SCALE(name, type)                                                                               \
+  static void name(const ChannelTerms *terms, int64_t count, int64_t run, const type *from, type *to) { \
+    for (int64_t i = 0, c = 0; i < count; c = c + 1 < terms->channels ? c + 1 : 0) {                    \
+      const double scale = terms->scale[c];                                                             \
+      for (int64_t end = i + run; i < end; i++) to[i] = (type)((double)from[i] * scale);                \
+    }                                                                                                   \
+  }
+SCALE(scale_f32, float)
+SCALE(scale_f64, double)
+
 void channel_terms_scale(const ChannelTerms *terms, const Tensor *from, int64_t run, Tensor *to) {
   int64_t count = tensor_num_elements(from);
-  for (int64_t i = 0, c = 0; i < count; c = c + 1 < terms->channels ? c + 1 : 0) {
-    for (int64_t end = i + run; i < end; i++) {
-      double x = element(from, i) * terms->scale[c];
-      if (to->dtype == DT_DOUBLE) tensor_f64(to)[i] = x;
-      else tensor_f32(to)[i] = (float)x;
-    }
-  }
+  if (to->dtype == DT_DOUBLE) scale_f64(terms, count, run, tensor_f64(from), tensor_f64(to));
+  else scale_f32(terms, count, run, tensor_f32(from), tensor_f32(to));
 }
 
 bool channel_terms_offset(const ChannelTerms *terms, Tensor *to, Status *status) {
