@@ -50,6 +50,7 @@ TEST(a_loop_visits_every_index_once_unless_it_is_stopped) {
   }
 }
 
+#ifndef TFCORE_SPLIT_ALL_LOOPS
 /* A pool that only notes how a loop is split. */
 typedef struct Splits {
   int loops;
@@ -67,7 +68,6 @@ static void note_split(void *pool, int64_t count, int64_t grain, bool wakes, Par
 
 static void do_nothing(void *arg, int64_t begin, int64_t end) { (void)arg, (void)begin, (void)end; }
 
-#ifndef TFCORE_SPLIT_ALL_LOOPS
 TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
