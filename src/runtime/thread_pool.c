@@ -238,15 +238,16 @@ static bool is_shared(ThreadPool *pool, bool wakes) {
   return now - last < SPIN;
 }
 
-/* Divides the range into pieces, and these into shares of about the same size. */
+/* Divides the range into pieces, and these into a share for each thread, of about the same size; some are
+ * empty if there are few pieces. */
 static void init_job(Job *job, int64_t count, int64_t grain, int threads) {
   int64_t most = (int64_t)threads * PIECES_PER_THREAD, piece = count / most + (count % most != 0);
   job->count = count;
   job->piece = piece > grain ? piece : grain;
   int64_t pieces = count / job->piece + (count % job->piece != 0), begin = 0;
-  job->num_shares = pieces < threads ? (int)pieces : threads;
-  for (int i = 0; i < job->num_shares; i++) {
-    int64_t end = (pieces * (i + 1) + job->num_shares - 1) / job->num_shares;
+  job->num_shares = threads;
+  for (int i = 0; i < threads; i++) {
+    int64_t end = (pieces * (i + 1) + threads - 1) / threads;
     atomic_init(&job->shares[i].pieces, (uint64_t)begin << 32 | (uint64_t)end);
     begin = end;
   }

@@ -31,6 +31,37 @@ TEST(every_index_is_worked_on_once) {
   }
 }
 
+static void count_visits(void *arg, int64_t begin, int64_t end) {
+  atomic_int *visits = arg;
+  for (int64_t i = begin; i < end; i++) atomic_fetch_add(&visits[i], 1);
+}
+
+/* Leaves numbers on the stack that the pool must not read. */
+static uint64_t dirty_stack(void) {
+  volatile uint64_t room[2048];
+  uint64_t sum = 0;
+  for (int i = 0; i < 2048; i++) room[i] = 7;
+  for (int i = 0; i < 2048; i++) sum += room[i];
+  return sum;
+}
+
+TEST(fewer_indices_than_threads_are_worked_on_once) {
+  enum { MOST = 12 };
+  for (int threads = 2; threads <= 9; threads++) {
+    ThreadPool *pool = thread_pool_new(threads);
+    REQUIRE(pool);
+    for (int round = 0; round < 300; round++) {
+      int count = 2 + round % (MOST - 1), wrong = 0;
+      atomic_int visits[MOST + 1] = {0};
+      CHECK_INT_EQ(dirty_stack(), 7 * 2048);
+      parallel_for(thread_pool_parallel(pool), count, 1 + round % 3, count_visits, visits);
+      for (int i = 0; i <= MOST; i++) wrong += atomic_load(&visits[i]) != (i < count);
+      CHECK_INT_EQ(wrong, 0);
+    }
+    thread_pool_free(pool);
+  }
+}
+
 typedef struct Nested {
   const Parallel *parallel;
   atomic_int_fast64_t sum;
