@@ -37,13 +37,19 @@ static inline int parallel_threads(const Parallel *parallel) {
  * of two numbers from memory. */
 enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8 };
 
-/* The number of indices that justifies handing them to another thread when each is `work` units of work;
- * values below one count as one. */
-static inline int64_t parallel_grain(double work) {
-  if (work >= PARALLEL_WORK) return 1;
-  if (work <= 1) return PARALLEL_WORK;
-  int64_t indices = (int64_t)(PARALLEL_WORK / work);
-  return (double)indices * work < PARALLEL_WORK ? indices + 1 : indices;
+/* The number of indices that are at least `total` units of work when each is `work` units; values below one
+ * count as one. */
+static inline int64_t parallel_indices(double work, int64_t total) {
+  if (work >= (double)total) return 1;
+  if (work <= 1) return total;
+  int64_t indices = (int64_t)((double)total / work);
+  return (double)indices * work < (double)total ? indices + 1 : indices;
+}
+
+/* The number of indices that justifies handing them to a thread that is awake, and to one that sleeps. */
+static inline int64_t parallel_grain(double work) { return parallel_indices(work, PARALLEL_WORK); }
+static inline int64_t parallel_wake_grain(double work) {
+  return parallel_indices(work, PARALLEL_WAKE * PARALLEL_WORK);
 }
 
 /* Runs `body` over [0, count), in the calling thread alone when `parallel` is NULL or there are at most

@@ -36,7 +36,7 @@ static void add_columns(void *arg, int64_t begin, int64_t end) {
 
 /* The columns of one thread: enough for whole cache lines, and for enough work. */
 static int64_t column_grain(int64_t count) {
-  int64_t grain = parallel_grain((double)count / PARALLEL_WAKE);
+  int64_t grain = parallel_wake_grain((double)count);
   return grain < 64 ? 64 : grain;
 }
 

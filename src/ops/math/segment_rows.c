@@ -174,7 +174,7 @@ void segment_scatter(KernelContext *context, SegmentScatter *scatter, DataType t
   /* Every range reads all ids, so there are at most as many ranges as threads. */
   int64_t share = (scatter->num_segments - 1) / parallel_threads(context->parallel) + 1,
           entries = scatter->count / scatter->num_segments,
-          least = parallel_grain(work_of(entries + 1, scatter->columns) / PARALLEL_WAKE);
+          least = parallel_wake_grain(work_of(entries + 1, scatter->columns));
   parallel_for(context->parallel, scatter->num_segments, share > least ? share : least, run_scatter, &job);
 }
 

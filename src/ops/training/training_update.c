@@ -329,7 +329,7 @@ bool update_kernel(KernelContext *context, Status *status) {
     u.row_size = tensor_num_elements(grad) / shape_dim(&grad->shape, 0);
     /* Each range reads all indices, so there are at most as many ranges as threads. */
     int64_t rows = shape_dim(&var->shape, 0), threads = parallel_threads(context->parallel);
-    if (tensor_num_elements(grad) < parallel_grain(UPDATE_WORK / (double)PARALLEL_WAKE)) threads = 1;
+    if (tensor_num_elements(grad) < parallel_wake_grain(UPDATE_WORK)) threads = 1;
     parallel_for(context->parallel, rows, (rows + threads - 1) / threads, rows_body, &u);
   }
   return variable_changed(context, status);

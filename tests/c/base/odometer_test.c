@@ -62,6 +62,8 @@ TEST(the_grain_is_as_many_indices_as_are_worth_a_thread) {
     CHECK((double)grain * kWork[i] >= PARALLEL_WORK);
     CHECK((double)(grain - 1) * kWork[i] < PARALLEL_WORK);
   }
+  CHECK_INT_EQ(parallel_wake_grain(0.5), PARALLEL_WAKE * PARALLEL_WORK);
+  CHECK_INT_EQ(parallel_wake_grain(4), PARALLEL_WAKE * PARALLEL_WORK / 4);
   CHECK_INT_EQ(parallel_grain(0), PARALLEL_WORK);
   CHECK_INT_EQ(parallel_grain(0.25), PARALLEL_WORK);
   CHECK_INT_EQ(parallel_grain(1e300), 1);
