@@ -43,7 +43,7 @@ async function bundleEntry(name) {
     splitting: true,
     platform: 'browser',
     format: 'esm',
-    external: ['/limits/*', '/npm/*', 'node:*'],
+    external: ['/limits/*', '/build/*', '/npm/*', 'node:*'],
   });
   return outdir;
 }

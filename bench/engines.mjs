@@ -2,6 +2,7 @@
 //   run()   from typed arrays to typed arrays, in the order of the model's outputs; may be a promise
 //   close() frees what was made
 // A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
+import { multiplyAddsOf } from './multiply-adds.mjs';
 import { timesByOp } from './op-times.mjs';
 import { loadPeer } from './peer.mjs';
 
@@ -13,7 +14,10 @@ async function bytesOf(address) {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Opens the frozen graph, and prepares its step. `timesOfOps(count)` traces so many steps. */
+/**
+ * Opens the frozen graph, and prepares its step. `timesOfOps(count)` traces so many steps; multiplyAdds() counts those of a
+ * step.
+ */
 async function loadOurs(threads) {
   const { init } = await import('/npm/dist/index.js');
   const tf = await init({ threads });
@@ -39,6 +43,13 @@ async function loadOurs(threads) {
           return trace.records;
         });
         return timesByOp(traces);
+      },
+      async multiplyAdds() {
+        const plain = new tf.Session(graph, { optimize: false });
+        const trace = new tf.Trace();
+        plain.runSync(fetches, feeds, { trace });
+        await plain.close();
+        return multiplyAddsOf(graph, trace.records);
       },
       async close() {
         step.release();

@@ -1,24 +1,11 @@
 // Runs in a host (Node, or a page): measures the cases with one build of ours and the peer in the same
 // process.
 import { makeCases } from './cases.mjs';
+import { limitNow } from './limit.mjs';
 import { compare, median, relativeDifference, warmUp } from './measure.mjs';
 
 const TOLERANCE = 1e-3;
 const SETTINGS = { warmUp: 250, roundTime: 60 };
-
-/**
- * The current peak of the multiply-add units, in GFLOP/s: the mean over `milliseconds`, as the cases are
- * timed, not the best.
- */
-function limitNow(limits, milliseconds) {
-  const started = performance.now();
-  let [passes, time] = [0, 0];
-  do {
-    time += 1 / limits._bench_peak_gflops(0); // one pass, always of the same work
-    passes++;
-  } while (performance.now() - started < milliseconds);
-  return passes / time;
-}
 
 /**
  * Milliseconds of each round, and derived figures; for products also the peak of the multiply-add units

@@ -1,9 +1,12 @@
 // The page of whole-models.mjs, new for each model: all engines in one page, which take turns.
 import { engines } from './engines.mjs';
+import { limitNow } from './limit.mjs';
 import { compare, median, relativeDifference } from './measure.mjs';
 
 const TOLERANCE = 1e-3;
 const SETTINGS = { warmUp: 1000, roundTime: 250 };
+const LIMIT_TIME = 30;
+const LIMITS = '/build/wasm-relaxed/bench_gemm.mjs';
 const ARRAYS = { float32: Float32Array, int32: Int32Array };
 
 /** model.json, with the arrays of data.bin. */
@@ -30,7 +33,10 @@ async function openChecked(name, model, threads) {
   throw new Error(`its outputs differ from TensorFlow's by ${differences}`);
 }
 
-/** Milliseconds of each round by engine, and why an engine has none. */
+/**
+ * Milliseconds of each round by engine, and why an engine has none; the multiply-adds of the model, and the peak of one core
+ * in the same rounds, in GFLOP/s.
+ */
 window.measureModel = async ({ folder, threads, rounds, names }) => {
   const model = await readModel(folder);
   const opened = {};
@@ -43,10 +49,15 @@ window.measureModel = async ({ folder, threads, rounds, names }) => {
         errors[name] = String(error?.message ?? error);
       }
     }
-    const times = await compare(opened, { ...SETTINGS, rounds });
+    const limits = await (await import(LIMITS)).default({ noInitialRun: true });
+    const peaks = [];
+    const beforeRound = () => peaks.push(limitNow(limits, LIMIT_TIME));
+    const times = await compare(opened, { ...SETTINGS, rounds, beforeRound });
     return {
       errors,
       times,
+      multiplyAdds: await opened.ours?.multiplyAdds(),
+      peak: median(peaks),
       medians: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])),
       differences: Object.fromEntries(
         Object.entries(opened).map(([name, { differences }]) => [name, differences]),

@@ -45,6 +45,11 @@ function reasonsOf({ name, results }, threads) {
   return [...new Set(all)].map((why) => `${name}, ${why}`);
 }
 
+/** The milliseconds that the multiply-adds take at the peak of all threads. */
+function leastTimeOf({ multiplyAdds, peak }, threads) {
+  return multiplyAdds === undefined ? undefined : (2e-6 * multiplyAdds) / (peak * threads);
+}
+
 /** Milliseconds by engine, each with the numbers of threads in turn; below, why cells are empty. */
 export function modelsTable(rows, { names, threads, rounds }) {
   const each = (row, of) => threads.map((count) => of(row.results[count]));
@@ -58,6 +63,10 @@ export function modelsTable(rows, { names, threads, rounds }) {
       ),
     ),
     cell(each(row, bestRatioOf), ratio),
+    cell(
+      threads.map((count) => leastTimeOf(row.results[count], count)),
+      milliseconds,
+    ),
   ]);
   const meansOf = (of) =>
     cell(
@@ -70,11 +79,12 @@ export function modelsTable(rows, { names, threads, rounds }) {
     `Milliseconds, medians of ${rounds} rounds, engines in turn; threads: ${threads.join(', ')}`,
     '',
     ...aligned([
-      ['', ...names, 'best peer / ours'],
+      ['', ...names, 'best peer / ours', 'at the peak'],
       ...body,
-      ['geometric mean of peer / ours', ...means, meansOf(bestRatioOf)],
+      ['geometric mean of peer / ours', ...means, meansOf(bestRatioOf), ''],
     ]),
     '',
+    "At the peak: what the multiply-adds of the direct sums take at the peak of the cores, measured in the same rounds. Winograd's form needs fewer.",
     ...reasons,
   ].join('\n');
 }

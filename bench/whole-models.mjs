@@ -3,9 +3,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { homedir, loadavg } from 'node:os';
 import path from 'node:path';
+import { buildWasm } from '../tools/build.mjs';
 import { openChromium } from '../tools/chromium.mjs';
 import { must, root, say } from '../tools/process.mjs';
 import { serve } from '../tools/serve.mjs';
+import { setUp } from '../tools/setup.mjs';
 import { PYTHON } from '../tests/js/tensorflow-servers.mjs';
 import { bundleModelPage } from './bundle.mjs';
 import { modelsTable, opsTable } from './models-table.mjs';
@@ -72,6 +74,7 @@ async function measureModel(call, { name, folder }, { threads, rounds }) {
 export async function measureModels({ filter, threads, rounds, ops }) {
   const models = await makeModels(filter);
   if (!models) return;
+  await buildWasm(await setUp({ tests: true }), 'relaxed', ['bench_gemm']);
   await bundleModelPage();
   const site = await serve({
     pages: { '/models.html': (_, response) => response.setHeader('Content-Type', 'text/html').end(page) },

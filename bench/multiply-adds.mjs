@@ -1,0 +1,45 @@
+// Counts the multiply-adds of a step's products.
+
+const sizeOf = (shape) => shape.reduce((all, size) => all * size, 1);
+
+/** The size that both operands share: axis i of the first, j of the second; in loops one of them may be unknown. */
+const shared = ([a, b], i, j) => a?.at(i) ?? b?.at(j);
+
+/** How many products an element of the output adds up, by op; from the shapes of the inputs and the attrs. */
+const DEPTHS = {
+  Conv2D: ([, filter]) => sizeOf(filter.slice(0, 3)),
+  DepthwiseConv2dNative: ([, filter]) => filter[0] * filter[1],
+  MatMul: (shapes, attrs) => shared(shapes, attrs.transpose_a ? 0 : 1, attrs.transpose_b ? 1 : 0),
+  BatchMatMulV2: (shapes, attrs) => shared(shapes, attrs.adj_x ? -2 : -1, attrs.adj_y ? -1 : -2),
+  Einsum: (shapes, { equation }) => einsumDepth(shapes, equation),
+};
+
+/** The sizes of the labels that the output does not have. */
+function einsumDepth(shapes, equation) {
+  const [inputs, output] = equation.split('->');
+  const sizes = new Map();
+  inputs.split(',').forEach((labels, i) => {
+    for (const [axis, label] of [...labels].entries()) sizes.set(label, shapes[i][axis]);
+  });
+  return sizeOf([...sizes].filter(([label]) => !output.includes(label)).map(([, size]) => size));
+}
+
+/**
+ * The multiply-adds of the products and convolutions of a step, as the direct sums count them, from the records of the
+ * step, which must not be optimised. Undefined if it calls functions, because the graph does not have their nodes, or if
+ * a size is not known before the step.
+ */
+export function multiplyAddsOf(graph, records) {
+  const shapes = new Map(records.map(({ node, outputs }) => [`${node}:0`, outputs[0]?.shape]));
+  let sum = 0;
+  for (const { node, op, outputs } of records) {
+    if (!DEPTHS[op]) continue;
+    const operation = graph.operation(node);
+    if (!operation) return undefined;
+    const inputs = operation.inputs.map((input) => shapes.get(input.name) ?? input.shape);
+    const depth = DEPTHS[op](inputs, operation.attrs());
+    if (!Number.isInteger(depth)) return undefined;
+    sum += sizeOf(outputs[0].shape) * depth;
+  }
+  return sum;
+}
