@@ -4,6 +4,8 @@
 #include "optimizer/cse.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_cleanup.h"
+#include "optimizer/hoist_products.h"
+#include "optimizer/loop_values.h"
 
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
   return (OptimizerOptions){.do_common_subexpression_elimination = true,
@@ -63,6 +65,12 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, removed;
   TRY(graph_infer_loops(graph, status));
+  bool entered;
+  TRY(graph_hoist_products(graph, options->keep, &step, status));
+  TRY(graph_enter_weights(graph, &entered, status));
+  step |= entered;
+  *changed |= step;
+  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_fuse_products(graph, options->keep, &step, status));
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));

@@ -76,7 +76,7 @@ static bool from_tensor(KernelContext *context, Status *status) {
             list_items_extend(list->items, length, status);
   if (ok) list->items->claimed = length;
   for (int64_t i = 0; ok && i < length; i++)
-    ok = tensor_copy_row(tensor, i, context->pool, &list->items->items[i], status);
+    ok = tensor_share_row(tensor, i, context->pool, &list->items->items[i], status);
   if (ok) return tensor_list_set_output(context, 0, list, status);
   tensor_list_drop(list);
   return false;

@@ -11,5 +11,8 @@ MUST_CHECK bool tensor_copy_elements(const Tensor *from, int64_t from_first, Ten
 /* A new tensor with the elements of row `row` of a tensor of rank 1 or more. */
 MUST_CHECK bool tensor_copy_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to,
                                 Status *status);
+/* The same without a copy of numbers: a row shares the buffer, which lives as long as any row. */
+MUST_CHECK bool tensor_share_row(const Tensor *from, int64_t row, BufferPool *pool, Tensor *to,
+                                 Status *status);
 
 #endif

@@ -2,13 +2,14 @@
  *
  *   "i0 Enter zero @1 ; T=DT_INT32 frame_name='loop'"      name, op, inputs, device ; attrs
  *
- * Inputs are written as in a NodeDef ("switch:1", "^node"). Attrs are types, texts in '', numbers, true and
- * false; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and scalar value. Nodes may read later
- * nodes.
+ * Inputs are written as in a NodeDef ("switch:1", "^node"). Attrs are types, texts in '', numbers, true,
+ * false, and shapes as [5,2,3] or unknown; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and
+ * scalar value. Nodes may read later nodes.
  */
 #ifndef TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 #define TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/session_fixture.h"
@@ -28,6 +29,13 @@ static inline void write_attr(StrBuf *out, const char *key, const char *value) {
   }
   if (value[0] == 'u') {
     strbuf_printf(out, " attr { key: '%s' value { shape { unknown_rank: true } } }", key);
+    return;
+  }
+  if (value[0] == '[') {
+    strbuf_printf(out, " attr { key: '%s' value { shape {", key);
+    for (const char *at = value; *at && *at != ']'; at = strpbrk(at + 1, ",]"))
+      strbuf_printf(out, " dim { size: %d }", atoi(at + 1));
+    strbuf_append(out, " } } }");
     return;
   }
   const char *field = value[0] == 'D'                      ? "type"

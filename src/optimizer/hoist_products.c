@@ -1,0 +1,192 @@
+#include "optimizer/hoist_products.h"
+
+#include <string.h>
+
+#include "graph/node_builder.h"
+#include "op/node_def.h"
+#include "optimizer/channel_terms.h"
+#include "optimizer/fusible_ops.h"
+#include "optimizer/loop_values.h"
+#include "optimizer/optimizer_internal.h"
+
+typedef struct Hoist {
+  Graph *graph;
+  const NodeSet *keep;
+  Status *status;
+} Hoist;
+
+/* A product in a loop. The sources are outside of it. */
+typedef struct Candidate {
+  Node *product, *item; /* MatMul, TensorListGetItem */
+  const Node *enter;    /* the list's */
+  Node *list;           /* TensorListFromTensor */
+  NodeOutput rows, weights;
+} Candidate;
+
+static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
+
+/* --- candidates --- */
+
+static bool is_own(const Node *node, const char *op) {
+  return node->op && strcmp(node->def->op, op) == 0 && node_has_own_kernel(node);
+}
+
+static bool is_true(const Node *node, const char *attr) {
+  const AttrValue *value = node_def_attr(node->def, attr);
+  return value && value->b;
+}
+
+static ShapeHandle shape_of(NodeOutput value, int rank) {
+  ShapeHandle shape = value.node->output_shapes[value.index];
+  return shape && shape_rank_known(shape) && shape_rank(shape) == rank ? shape : NULL;
+}
+
+static int64_t size_at(ShapeHandle shape, int axis) {
+  return dim_known(shape->dims[axis]) ? dim_value(shape->dims[axis]) : -1;
+}
+
+/* Whether every row of `rows` certainly has the element shape that the edge gives: a constant. */
+static bool has_element_shape(const Edge *edge, ShapeHandle rows, bool *has, Status *status) {
+  *has = false;
+  edge = loop_value_source(edge);
+  const Node *enter = edge ? loop_value_entered(edge) : NULL;
+  if (enter) edge = loop_value_source(enter->inputs[0]);
+  if (!edge) return true;
+  Tensor value = {0};
+  bool is_known;
+  TRY(channel_terms_constant(edge->src, &value, &is_known, status));
+  if (!is_known) return true;
+  bool is_any = value.shape.rank == 0 && tensor_int_at(&value, 0) == -1;
+  *has = is_any || (value.shape.rank == 1 && tensor_num_elements(&value) == shape_rank(rows) - 1);
+  for (int i = 0; i < tensor_num_elements(&value) && *has && !is_any; i++) {
+    int64_t wanted = tensor_int_at(&value, i);
+    *has = wanted == -1 || wanted == size_at(rows, i + 1);
+  }
+  tensor_clear(&value);
+  return true;
+}
+
+/* Whether the product of all rows is defined, and not much larger than they are. */
+static bool fits(const Candidate *c) {
+  ShapeHandle rows = shape_of(c->rows, 3), weights = shape_of(c->weights, 2);
+  if (!rows || !weights) return false;
+  bool transposed = is_true(c->product, "transpose_b");
+  int64_t depth = size_at(weights, transposed), columns = size_at(weights, !transposed);
+  return depth > 0 && columns > 0 && size_at(rows, 2) == depth && columns / HOIST_MOST_GROWTH <= depth;
+}
+
+static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
+  *found = false;
+  if (!is_own(node, "MatMul") || !optimizer_is_free(h->keep, node) || node->num_inputs != 2) return true;
+  if ((node->output_types[0] != DT_FLOAT && node->output_types[0] != DT_DOUBLE) ||
+      is_true(node, "transpose_a"))
+    return true;
+  const Edge *item = loop_value_source(node->inputs[0]);
+  if (!item || !is_own(item->src, "TensorListGetItem")) return true;
+  const Node *enter = loop_value_entered(item->src->inputs[0]),
+             *weights = loop_value_entered(node->inputs[1]);
+  if (!enter || !weights || !loop_value_is_of_round(item->src->inputs[1])) return true;
+  const Edge *list = loop_value_source(enter->inputs[0]);
+  if (!list || !is_own(list->src, "TensorListFromTensor") || !list->src->inputs[0]) return true;
+  *c = (Candidate){.product = node,
+                   .item = item->src,
+                   .enter = enter,
+                   .list = list->src,
+                   .rows = source_of(list->src->inputs[0]),
+                   .weights = source_of(weights->inputs[0])};
+  if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
+  return has_element_shape(c->item->inputs[2], shape_of(c->rows, 3), found, h->status);
+}
+
+/* --- the new nodes: those outside are dead, or fail, where the list does --- */
+
+static void begin_node(const Hoist *h, NodeBuilder *b, const char *op, const Node *like) {
+  node_builder(b, h->graph, op, graph_unique_name(h->graph, like->name));
+  node_builder_device(b, like->def->device);
+}
+
+static bool finish_node(const Hoist *h, NodeBuilder *b, const Node *like, Node **made) {
+  *made = NULL;
+  if (!node_builder_finish_bare(b, made, h->status)) {
+    graph_remove_node(h->graph, *made);
+    return false;
+  }
+  (*made)->assigned_device = like->assigned_device;
+  return graph_infer_leniently(h->graph, *made, h->status);
+}
+
+static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
+  NodeBuilder b;
+  begin_node(h, &b, "BatchMatMulV2", c->product);
+  Arena *arena = node_builder_arena(&b);
+  node_builder_type(&b, "T", c->product->output_types[0]);
+  node_builder_attr(&b, "adj_x", attr_value_bool(arena, false));
+  node_builder_attr(&b, "adj_y", attr_value_bool(arena, is_true(c->product, "transpose_b")));
+  node_builder_input(&b, c->rows);
+  node_builder_input(&b, c->weights);
+  node_builder_control(&b, c->list);
+  return finish_node(h, &b, c->product, made);
+}
+
+/* An element shape of unknown rank. */
+static bool add_any_shape(const Hoist *h, const Candidate *c, Node **made) {
+  NodeBuilder b;
+  begin_node(h, &b, "Const", c->list);
+  node_builder_scalar(&b, DT_INT32, -1);
+  node_builder_control(&b, c->list);
+  return finish_node(h, &b, c->list, made);
+}
+
+static bool add_list(const Hoist *h, const Candidate *c, Node *products, Node *any, Node **made) {
+  NodeBuilder b;
+  begin_node(h, &b, "TensorListFromTensor", c->list);
+  node_builder_type(&b, "element_dtype", c->product->output_types[0]);
+  node_builder_type(&b, "shape_type", DT_INT32);
+  node_builder_input(&b, (NodeOutput){products, 0});
+  node_builder_input(&b, (NodeOutput){any, 0});
+  return finish_node(h, &b, c->list, made);
+}
+
+static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, Node **made) {
+  NodeBuilder b;
+  begin_node(h, &b, "TensorListGetItem", c->item);
+  node_builder_type(&b, "element_dtype", c->product->output_types[0]);
+  node_builder_type(&b, "Tshape", DT_INT32);
+  node_builder_input(&b, (NodeOutput){list, 0});
+  node_builder_input(&b, source_of(c->item->inputs[1]));
+  node_builder_input(&b, (NodeOutput){any, 0});
+  loop_value_copy_controls(&b, c->item);
+  TRY(finish_node(h, &b, c->item, made));
+  (*made)->output_shapes[0] = c->product->output_shapes[0];
+  return true;
+}
+
+static bool hoist(const Hoist *h, const Candidate *c) {
+  Node *products, *any, *list, *list_inside, *any_inside, *item;
+  TRY(add_products(h, c, &products));
+  TRY(add_any_shape(h, c, &any));
+  TRY(add_list(h, c, products, any, &list));
+  TRY(loop_value_enter(h->graph, (NodeOutput){list, 0}, c->enter, &list_inside, h->status));
+  TRY(loop_value_enter(h->graph, (NodeOutput){any, 0}, c->enter, &any_inside, h->status));
+  TRY(add_item(h, c, list_inside, any_inside, &item));
+  const NodeOutput output = {item, 0};
+  TRY(optimizer_move_consumers(h->graph, c->product, &output, NULL, h->status));
+  graph_remove_node(h->graph, c->product);
+  return true;
+}
+
+bool graph_hoist_products(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
+  const Hoist h = {.graph = graph, .keep = keep, .status = status};
+  *changed = false;
+  int64_t ids = graph_num_node_ids(graph);
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
+    Node *node = graph_node(graph, id);
+    Candidate candidate;
+    bool found = false;
+    if (node) TRY(find(&h, node, &candidate, &found));
+    if (!found) continue;
+    TRY(hoist(&h, &candidate));
+    *changed = true;
+  }
+  return true;
+}

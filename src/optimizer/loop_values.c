@@ -1,0 +1,108 @@
+#include "optimizer/loop_values.h"
+
+#include <string.h>
+
+#include "graph/frame_loop.h"
+#include "op/node_def.h"
+#include "optimizer/optimizer_internal.h"
+
+const Edge *loop_value_source(const Edge *edge) {
+  while (edge && node_is_identity(edge->src)) edge = edge->src->inputs[0];
+  return edge;
+}
+
+static bool is_variable(const Edge *edge) { return node_is_loop_switch(edge->src) && edge->src_output == 1; }
+
+/* --- what is the same in every round --- */
+
+/* The Enter of a variable that each round passes on unchanged. */
+static const Node *unchanged_variable(const Edge *edge) {
+  const Node *split = edge->src;
+  if (!is_variable(edge)) return NULL;
+  const Edge *merged = loop_value_source(split->inputs[0]);
+  if (!merged || !node_is_loop_merge(merged->src) || merged->src_output != 0 || merged->src->num_inputs != 2)
+    return NULL;
+  const Node *enter = NULL, *next = NULL;
+  for (int i = 0; i < 2; i++) {
+    const Edge *from = merged->src->inputs[i];
+    if (from && node_is_enter(from->src)) enter = from->src;
+    if (from && node_is_next_iteration(from->src)) next = from->src;
+  }
+  if (!enter || !next) return NULL;
+  const Edge *passed = loop_value_source(next->inputs[0]);
+  return passed && passed->src == split && is_variable(passed) ? enter : NULL;
+}
+
+const Node *loop_value_entered(const Edge *edge) {
+  edge = loop_value_source(edge);
+  if (!edge) return NULL;
+  const Node *enter = node_is_constant_enter(edge->src) ? edge->src : unchanged_variable(edge);
+  return enter && enter->inputs[0] && !dtype_is_ref(enter->output_types[0]) ? enter : NULL;
+}
+
+/* Looks at `*left` more nodes at most. */
+static bool is_of_round(const Edge *edge, int *left) {
+  edge = loop_value_source(edge);
+  if (!edge || --*left < 0) return false;
+  if (is_variable(edge)) return true;
+  if (node_is_control_flow(edge->src)) return false;
+  for (int i = 0; i<edge->src->num_inputs && * left> 0; i++) {
+    if (is_of_round(edge->src->inputs[i], left)) return true;
+  }
+  return false;
+}
+
+bool loop_value_is_of_round(const Edge *edge) {
+  int left = 32; /* bounds the time and the depth; such values are few nodes away */
+  return is_of_round(edge, &left);
+}
+
+/* --- constant Enters --- */
+
+void loop_value_copy_controls(NodeBuilder *b, const Node *like) {
+  for (int32_t i = 0; i < like->num_control_inputs; i++)
+    node_builder_control(b, like->control_inputs[i]->src);
+}
+
+bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **made, Status *status) {
+  static const char *const kSame[] = {"frame_name", "parallel_iterations"};
+  NodeBuilder b;
+  node_builder(&b, graph, "Enter", graph_unique_name(graph, like->name));
+  node_builder_device(&b, like->def->device);
+  node_builder_type(&b, "T", value.node->output_types[value.index]);
+  for (int i = 0; i < 2; i++) {
+    const AttrValue *same = node_def_attr(like->def, kSame[i]);
+    if (same) node_builder_attr(&b, kSame[i], (AttrValue *)same);
+  }
+  node_builder_attr(&b, "is_constant", attr_value_bool(node_builder_arena(&b), true));
+  node_builder_input(&b, value);
+  loop_value_copy_controls(&b, like);
+  *made = NULL;
+  if (!node_builder_finish_bare(&b, made, status)) {
+    graph_remove_node(graph, *made);
+    return false;
+  }
+  (*made)->assigned_device = like->assigned_device;
+  return graph_infer_leniently(graph, *made, status);
+}
+
+static bool is_product(const Node *node) {
+  return (strcmp(node->def->op, "MatMul") == 0 || strcmp(node->def->op, "BatchMatMulV2") == 0) &&
+         (node->output_types[0] == DT_FLOAT || node->output_types[0] == DT_DOUBLE);
+}
+
+bool graph_enter_weights(Graph *graph, bool *changed, Status *status) {
+  *changed = false;
+  int64_t ids = graph_num_node_ids(graph);
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
+    Node *node = graph_node(graph, id), *enter;
+    if (!node || !node->op || !is_product(node)) continue;
+    const Node *variable = loop_value_entered(node->inputs[1]);
+    if (!variable || node_is_constant_enter(variable) || !loop_value_is_of_round(node->inputs[0])) continue;
+    const Edge *outside = variable->inputs[0];
+    TRY(loop_value_enter(graph, (NodeOutput){outside->src, outside->src_output}, variable, &enter, status));
+    TRY(graph_update_edge(graph, enter, 0, node, 1, status));
+    *changed = true;
+  }
+  return true;
+}

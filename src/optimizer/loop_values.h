@@ -1,0 +1,27 @@
+/* Values inside of loops of Enter, Merge, Switch and NextIteration (graph/frame_loop.h), for passes. */
+#ifndef TFCORE_OPTIMIZER_LOOP_VALUES_H_
+#define TFCORE_OPTIMIZER_LOOP_VALUES_H_
+
+#include "graph/node_builder.h"
+
+/* Behind Identities: the edge from another node; NULL for a missing input. */
+const Edge *loop_value_source(const Edge *edge);
+/* The Enter of a value that is the same in every round of the loop in which it is read: a constant Enter, or
+ * a variable that each round passes on unchanged. NULL for other values, and for references. */
+const Node *loop_value_entered(const Edge *edge);
+/* Whether the value certainly is dead when the loop has ended: it is a variable of the loop, or computed from
+ * one. Nodes that only read constant Enters are not. */
+bool loop_value_is_of_round(const Edge *edge);
+
+/* Gives the node that is built the control inputs of another one. */
+void loop_value_copy_controls(NodeBuilder *b, const Node *like);
+/* Adds a constant Enter of `value`, into the loop of the Enter `like`. */
+MUST_CHECK bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **made,
+                                 Status *status);
+
+/* Lets products in loops read their right-hand sides from constant Enters, where a variable is passed on
+ * unchanged. So kernels can pack constants once (op/kernel.h). Nodes that are not float or double products,
+ * or would not end with the loop, stay. */
+MUST_CHECK bool graph_enter_weights(Graph *graph, bool *changed, Status *status);
+
+#endif
