@@ -15,6 +15,7 @@ typedef struct Cse {
   Node **next;         /* per id: another node with the same hash */
   StringMap heads;     /* from a hash (its bytes) to the first node with that hash */
   uint64_t *hashes;    /* the keys of `heads`, per id */
+  uint64_t *contents;  /* per id: the hash of the attr's long bytes, once it was needed; 0: not yet */
   int64_t *sources[2]; /* the inputs of the two nodes that are compared */
   int64_t capacity[2];
 } Cse;
@@ -27,8 +28,18 @@ static uint64_t mix(uint64_t a, uint64_t b) {
 
 /* --- attrs --- */
 
+/* Of longer bytes, the key of a node has only the length and this many at either end. Weights of the same
+ * shape differ there, so that their bytes are not read. */
+enum { SHORT_BYTES = 256, END_BYTES = 64 };
+
 static uint64_t hash_array(uint64_t seed, const void *array, size_t count, size_t size) {
   return count == 0 ? seed : mix(seed, hash_bytes(array, count * size));
+}
+
+static uint64_t hash_ends(uint64_t seed, const ProtobufCBinaryData *bytes) {
+  if (bytes->len <= SHORT_BYTES) return hash_array(seed, bytes->data, bytes->len, 1);
+  uint64_t hash = mix(seed, hash_bytes(bytes->data, END_BYTES));
+  return mix(mix(hash, hash_bytes(bytes->data + bytes->len - END_BYTES, END_BYTES)), bytes->len);
 }
 
 /* Equal tensors with different encodings may have different hashes; they then count as different. */
@@ -36,7 +47,7 @@ static uint64_t hash_tensor(const TensorProto *t) {
   uint64_t hash = (uint64_t)t->dtype;
   for (size_t i = 0; t->tensor_shape && i < t->tensor_shape->n_dim; i++)
     hash = mix(hash, (uint64_t)t->tensor_shape->dim[i]->size);
-  hash = hash_array(hash, t->tensor_content.data, t->tensor_content.len, 1);
+  hash = hash_ends(hash, &t->tensor_content);
   hash = hash_array(hash, t->float_val, t->n_float_val, sizeof(float));
   hash = hash_array(hash, t->double_val, t->n_double_val, sizeof(double));
   hash = hash_array(hash, t->int_val, t->n_int_val, sizeof(int32_t));
@@ -61,6 +72,18 @@ static uint64_t hash_value(const AttrValue *value) {
     case ATTR_FUNC: return mix(hash, hash_bytes(value->func->name, strlen(value->func->name)));
     default: return hash; /* rare kinds are left to the comparison */
   }
+}
+
+/* The hash of all bytes that hash_ends leaves out, the first time it is asked for: nodes with equal keys are
+ * compared by it first, so that each one is read once, however many there are. */
+static uint64_t content_hash(Cse *c, const Node *node) {
+  uint64_t *hash = &c->contents[node->id];
+  for (size_t i = 0; *hash == 0 && i < node->def->n_attr; i++) {
+    const AttrValue *value = node->def->attr[i]->value;
+    if (value->value_case != (int)ATTR_TENSOR || value->tensor->tensor_content.len <= SHORT_BYTES) continue;
+    *hash = hash_bytes(value->tensor->tensor_content.data, value->tensor->tensor_content.len);
+  }
+  return *hash;
 }
 
 static bool same_attrs(const NodeDef *a, const NodeDef *b) {
@@ -137,7 +160,8 @@ static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
   *result = false;
   if (a->op != b->op || a->num_inputs != b->num_inputs || a->num_control_inputs != b->num_control_inputs)
     return true;
-  if (strcmp(a->def->device, b->def->device) != 0 || !same_attrs(a->def, b->def)) return true;
+  if (strcmp(a->def->device, b->def->device) != 0 || content_hash(c, a) != content_hash(c, b)) return true;
+  if (!same_attrs(a->def, b->def)) return true;
   const int64_t *x = sources(c, 0, a), *y = sources(c, 1, b);
   if (!x || !y) return oom(c);
   *result = memcmp(x, y, (size_t)(a->num_inputs + a->num_control_inputs) * sizeof(int64_t)) == 0;
@@ -187,7 +211,8 @@ static bool merge_common(Cse *c, Graph *graph, Arena *arena, bool *changed) {
   c->same = arena_calloc(arena, ids, sizeof *c->same);
   c->next = arena_calloc(arena, ids, sizeof *c->next);
   c->hashes = arena_calloc(arena, ids, sizeof *c->hashes);
-  if (!c->same || !c->next || !c->hashes) return oom(c);
+  c->contents = arena_calloc(arena, ids, sizeof *c->contents);
+  if (!c->same || !c->next || !c->hashes || !c->contents) return oom(c);
   for (int64_t i = 0; i < count; i++) TRY(find(c, order[i]));
   for (int64_t i = 0; i < count; i++) {
     Node *into = c->same[order[i]->id];

@@ -392,6 +392,8 @@ bool tensor_proto_equal(const TensorProto *a, const TensorProto *b) {
   status_init(&ignored);
   if (!open_view(a, &x, &ignored) || !open_view(b, &y, &ignored)) return proto_equal(a, b);
   if (x.dtype != y.dtype || !equal_shapes(a->tensor_shape, b->tensor_shape)) return false;
+  if (x.has_content && y.has_content && x.dtype != DT_STRING)
+    return memcmp(a->tensor_content.data, b->tensor_content.data, a->tensor_content.len) == 0;
   /* Beyond the stored elements both protos repeat an element that was compared before. */
   int64_t count = x.stored > y.stored ? x.stored : y.stored;
   if (count == 0) count = 1;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "graph/node_builder.h"
 #include "op/op_facts.h"
 #include "runtime/graph_fixture.h"
 
@@ -199,6 +200,51 @@ TEST(nodes_that_make_objects_are_not_merged) {
   if (CHECK(filled[1].node) && merge_common(graph, NULL, arena)) {
     CHECK(is_left(graph, "any") && !is_left(graph, "same"));
     CHECK(is_left(graph, "a") && is_left(graph, "b") && is_left(graph, "c") && is_left(graph, "d"));
+  }
+  arena_free(arena);
+  graph_free(graph);
+}
+
+/* --- long constants --- */
+
+enum { LONG = 1 << 12 }; /* floats; only the length and the ends are in a node's key */
+
+/* A Const of LONG numbers that are zero but for one. */
+static Node *long_constant(Graph *graph, const char *name, int64_t where, float number) {
+  Status status;
+  status_init(&status);
+  const int64_t dims[] = {LONG};
+  Tensor value = {0};
+  NodeBuilder b;
+  Node *made = NULL;
+  if (!CHECK_OK(tensor_allocate_dims(&value, DT_FLOAT, 1, dims, NULL, &status), &status)) return NULL;
+  memset(value.data, 0, LONG * sizeof(float));
+  tensor_f32(&value)[where] = number;
+  node_builder(&b, graph, "Const", name);
+  node_builder_tensor(&b, &value);
+  CHECK_OK(node_builder_finish_bare(&b, &made, &status), &status);
+  tensor_clear(&value);
+  return made;
+}
+
+TEST(long_constants_are_merged_when_all_their_bytes_are_equal) {
+  Graph *graph = graph_new();
+  Arena *arena = arena_new();
+  const struct {
+    const char *name;
+    int64_t where;
+    float number;
+  } kConstants[] = {{"first", LONG / 2, 1}, {"last", LONG - 1, 1},       {"middle", LONG / 2 + 1, 1},
+                    {"again", LONG / 2, 1}, {"other", LONG / 2, 2},      {"again_middle", LONG / 2 + 1, 1},
+                    {"begin", 0, 1},        {"again_last", LONG - 1, 1}, {"again_begin", 0, 1}};
+  for (size_t i = 0; i < sizeof kConstants / sizeof *kConstants; i++)
+    REQUIRE(long_constant(graph, kConstants[i].name, kConstants[i].where, kConstants[i].number));
+  skipped_op = NULL;
+  if (merge_common(graph, NULL, arena)) {
+    CHECK(is_left(graph, "first") && is_left(graph, "last") && is_left(graph, "middle") &&
+          is_left(graph, "other") && is_left(graph, "begin"));
+    CHECK(!is_left(graph, "again") && !is_left(graph, "again_middle") && !is_left(graph, "again_last") &&
+          !is_left(graph, "again_begin"));
   }
   arena_free(arena);
   graph_free(graph);
