@@ -110,54 +110,65 @@ SIMD_INLINE void filter_points(const f32x4 a[3], f32x4 to[SEEN]) {
 typedef struct FilterJob {
   const float *from;
   float *to;
-  int64_t elements, stride; /* of a tap; between two points */
-  bool backward;            /* the last tap first */
+  int64_t rows, columns, stride; /* of a tap as a matrix; elements between two points */
+  bool backward;                 /* the last tap first */
 } FilterJob;
+
+/* The four elements of each tap at `from`. */
+SIMD_INLINE void transform_taps(const FilterJob *job, const float *from, float *to) {
+  f32x4 half[3][SEEN];
+  int64_t elements = job->rows * job->columns;
+  SIMD_ROLLED
+  for (int column = 0; column < 3; column++) {
+    f32x4 taps[3], points[SEEN];
+    SIMD_UNROLL
+    for (int row = 0; row < 3; row++) {
+      int tap = 3 * row + column;
+      taps[row] = f32x4_load(from + (job->backward ? 8 - tap : tap) * elements);
+    }
+    filter_points(taps, points);
+    SIMD_UNROLL
+    for (int row = 0; row < SEEN; row++) half[column][row] = points[row];
+  }
+  SIMD_ROLLED
+  for (int row = 0; row < SEEN; row++) {
+    f32x4 taps[3] = {half[0][row], half[1][row], half[2][row]}, points[SEEN];
+    filter_points(taps, points);
+    SIMD_UNROLL
+    for (int column = 0; column < SEEN; column++)
+      f32x4_store(to + (row * SEEN + column) * job->stride, points[column]);
+  }
+}
 
 /* Vectors [begin, end) of the elements of a tap. */
 static void transform_filter(void *arg, int64_t begin, int64_t end) {
   const FilterJob *job = arg;
-  for (int64_t i = 4 * begin; i < 4 * end; i += 4) {
-    f32x4 half[3][SEEN];
-    SIMD_ROLLED
-    for (int column = 0; column < 3; column++) {
-      f32x4 taps[3], points[SEEN];
-      SIMD_UNROLL
-      for (int row = 0; row < 3; row++) {
-        int tap = 3 * row + column;
-        taps[row] = f32x4_load(job->from + (job->backward ? 8 - tap : tap) * job->elements + i);
-      }
-      filter_points(taps, points);
-      SIMD_UNROLL
-      for (int row = 0; row < SEEN; row++) half[column][row] = points[row];
-    }
-    SIMD_ROLLED
-    for (int row = 0; row < SEEN; row++) {
-      f32x4 taps[3] = {half[0][row], half[1][row], half[2][row]}, points[SEEN];
-      filter_points(taps, points);
-      SIMD_UNROLL
-      for (int column = 0; column < SEEN; column++)
-        f32x4_store(job->to + (row * SEEN + column) * job->stride + i, points[column]);
-    }
+  for (int64_t i = 4 * begin; i < 4 * end; i += 4) transform_taps(job, job->from + i, job->to + i);
+}
+
+/* The same vectors of the packed form, where those of four columns follow one another. */
+static void transform_packed(void *arg, int64_t begin, int64_t end) {
+  const FilterJob *job = arg;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t column = i / job->rows * 4, row = i % job->rows;
+    float *to = job->to + gemm_f32.packed_b_place(job->rows, job->columns, row, column);
+    transform_taps(job, job->from + row * job->columns + column, to);
   }
+}
+
+static void transform(const Conv *conv, const float *w, bool backward, ParallelBody *body, float *to,
+                      const Parallel *parallel) {
+  FilterJob job = {w, to, conv->in_channels, conv->out_channels, filter_stride(conv), backward};
+  parallel_work(parallel, job.rows * job.columns / 4, POINTS, body, &job);
 }
 
 void winograd_filter(ConvProduct product, const Conv *conv, const float *w, float *filter,
                      const Parallel *parallel) {
-  FilterJob job = {w, filter, conv->in_channels * conv->out_channels, filter_stride(conv),
-                   product == CONV_INPUT};
-  parallel_work(parallel, job.elements / 4, POINTS, transform_filter, &job);
+  transform(conv, w, product == CONV_INPUT, transform_filter, filter, parallel);
 }
 
-void winograd_pack(const Conv *conv, const float *filter, float *packed) {
-  int64_t stride = filter_stride(conv);
-  for (int i = 0; i < POINTS; i++) {
-    GemmArgs args = {.k = conv->in_channels,
-                     .n = conv->out_channels,
-                     .b = filter + i * stride,
-                     .ldb = conv->out_channels};
-    gemm_f32.pack_b(&args, NULL, packed + i * stride);
-  }
+void winograd_packed_filter(const Conv *conv, const float *w, float *packed, const Parallel *parallel) {
+  transform(conv, w, false, transform_packed, packed, parallel);
 }
 
 /* --- the tiles of the image --- */

@@ -4,7 +4,7 @@
  *   if (winograd_suits(CONV_FORWARD, &conv, false)) {
  *     int64_t size = winograd_filter_size(&conv);
  *     winograd_filter(CONV_FORWARD, &conv, w, filter, parallel);   // size bytes
- *     done = winograd_run(CONV_FORWARD, &conv, x, filter, NULL, y, parallel, workspace);
+ *     done = winograd_run(CONV_FORWARD, &conv, x, filter, false, y, parallel, workspace);
  *   }
  *   if (!done) conv_f32.run(...);
  *
@@ -36,8 +36,8 @@ int64_t winograd_filter_size(const Conv *conv);
 /* Transforms filter `w`. The result is for the same product and channels, at any size of the image. */
 void winograd_filter(ConvProduct product, const Conv *conv, const float *w, float *filter,
                      const Parallel *parallel);
-/* A transformed filter for CONV_FORWARD, packed as gemm_f32 needs it; of the same size. */
-void winograd_pack(const Conv *conv, const float *filter, float *packed);
+/* The same for CONV_FORWARD, packed as gemm_f32 needs it. */
+void winograd_packed_filter(const Conv *conv, const float *w, float *packed, const Parallel *parallel);
 
 /* The size of `workspace` for `run` in bytes (64-byte aligned). */
 int64_t winograd_workspace(ConvProduct product, const Conv *conv, bool packed);

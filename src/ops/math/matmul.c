@@ -1,5 +1,4 @@
 /* MatMul: the product of two matrices, each of which may be transposed. */
-#include "base/alloc.h"
 #include "blas/gemm.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
@@ -11,7 +10,8 @@
 
 typedef struct MatMulState {
   bool transpose_a, transpose_b;
-  void *packed_b; /* if B is a constant */
+  bool is_constant; /* B, of type float or double */
+  ConstantForm packed_b;
 } MatMulState;
 
 /* Whether the product is faster with a packed B. */
@@ -19,27 +19,16 @@ static bool wants_packed(const MatrixProduct *product) {
   return product->args.m > 2 || (product->args.m == 1 && product->type == DT_FLOAT);
 }
 
-static bool pack_constant(MatMulState *state, const Tensor *b, Status *status) {
-  if (b->shape.rank != 2 || tensor_num_elements(b) == 0) return true;
-  int64_t rows = shape_dim(&b->shape, 0), columns = shape_dim(&b->shape, 1);
-  GemmArgs args = {.k = state->transpose_b ? columns : rows,
-                   .n = state->transpose_b ? rows : columns,
-                   .transpose_b = state->transpose_b,
-                   .b = b->data,
-                   .ldb = columns};
-  return packed_matrix_new(b->dtype, &args, &state->packed_b, status);
-}
-
 static bool matmul_construct(const KernelConstruction *construction, void *memory, Status *status) {
   MatMulState *state = memory;
   TRY(node_attr_bool(construction->node, "transpose_a", &state->transpose_a, status));
   TRY(node_attr_bool(construction->node, "transpose_b", &state->transpose_b, status));
   const Tensor *b = construction->constant_inputs ? construction->constant_inputs[1] : NULL;
-  if (!b || (b->dtype != DT_FLOAT && b->dtype != DT_DOUBLE)) return true;
-  return pack_constant(state, b, status);
+  state->is_constant = b && (b->dtype == DT_FLOAT || b->dtype == DT_DOUBLE);
+  return true;
 }
 
-static void matmul_destroy(void *memory) { mem_free(((MatMulState *)memory)->packed_b); }
+static void matmul_destroy(void *memory) { constant_form_free(&((MatMulState *)memory)->packed_b); }
 
 /* Checks the shapes, fills in the sizes, allocates the product. */
 static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
@@ -76,11 +65,14 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
 }
 
 static bool matmul_kernel(KernelContext *context, Status *status) {
+  MatMulState *state = context->state;
   MatrixProduct product = {.type = context->inputs[0]->dtype};
   TRY(prepare(context, &product.args, status));
   if (product.args.m == 0 || product.args.n == 0)
     return true; /* the product of the other sizes is arbitrary */
-  if (wants_packed(&product)) product.args.packed_b = ((MatMulState *)context->state)->packed_b;
+  if (state->is_constant && product.args.k > 0 && wants_packed(&product))
+    TRY(packed_matrix_get(&state->packed_b, product.type, &product.args, context->parallel,
+                          &product.args.packed_b, status));
   int64_t size = matrix_product_workspace(&product);
   Buffer *workspace = NULL;
   if (size < 0) return status_oom(status, "a product of matrices");

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "blas/conv.h"
 #include "blas/winograd.h"
 #include "op/node_def.h"
@@ -16,8 +15,9 @@
 
 typedef struct ConvState {
   WindowAttrs attrs;
-  void *packed;    /* the packed filter of Conv2D, if it is a constant */
-  float *winograd; /* the same for blas/winograd.h, if that allows it */
+  bool is_constant;      /* the filter of Conv2D, of type float or double */
+  ConstantForm packed;   /* the packed filter */
+  ConstantForm winograd; /* the same for blas/winograd.h */
 } ConvState;
 
 /* Up to this number of windows a product is faster with the filter unpacked. */
@@ -27,43 +27,15 @@ static bool conv_construct(const KernelConstruction *construction, void *memory,
   return window_read_attrs(construction->node, &((ConvState *)memory)->attrs, status);
 }
 
-/* Sets state->winograd for a constant filter with that many channels of the image. */
-static bool transform_constant(ConvState *state, const Tensor *filter, Status *status) {
-  const int64_t *dims = shape_dims(&filter->shape);
-  Conv conv = {.in_channels = dims[2], .out_channels = dims[3], .groups = 1};
-  for (int k = 0; k < WINDOW_AXES; k++) {
-    conv.axis[k] = (WindowAxis){.filter = dims[k],
-                                .stride = state->attrs.strides[k],
-                                .dilation = state->attrs.dilations[k]};
-  }
-  if (filter->dtype != DT_FLOAT || !winograd_allows(&conv)) return true;
-  int64_t size = winograd_filter_size(&conv);
-  float *transformed = mem_alloc(size);
-  state->winograd = mem_alloc(size);
-  bool ok = transformed && state->winograd;
-  if (ok) {
-    winograd_filter(CONV_FORWARD, &conv, filter->data, transformed, NULL);
-    winograd_pack(&conv, transformed, state->winograd);
-  }
-  mem_free(transformed);
-  return ok || status_oom(status, "a transformed filter");
-}
-
 static bool conv2d_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  ConvState *state = memory;
-  TRY(conv_construct(construction, state, status));
   const Tensor *filter = construction->constant_inputs ? construction->constant_inputs[1] : NULL;
-  if (!filter || (filter->dtype != DT_FLOAT && filter->dtype != DT_DOUBLE)) return true;
-  if (filter->shape.rank != 4 || tensor_num_elements(filter) == 0) return true;
-  int64_t n = shape_dim(&filter->shape, 3), k = tensor_num_elements(filter) / n;
-  GemmArgs args = {.k = k, .n = n, .b = filter->data, .ldb = n};
-  TRY(packed_matrix_new(filter->dtype, &args, &state->packed, status));
-  return transform_constant(state, filter, status);
+  ((ConvState *)memory)->is_constant = filter && (filter->dtype == DT_FLOAT || filter->dtype == DT_DOUBLE);
+  return conv_construct(construction, memory, status);
 }
 
 static void conv2d_destroy(void *memory) {
-  mem_free(((ConvState *)memory)->packed);
-  mem_free(((ConvState *)memory)->winograd);
+  constant_form_free(&((ConvState *)memory)->packed);
+  constant_form_free(&((ConvState *)memory)->winograd);
 }
 
 /* Checks the shapes of input, filter and output, with errors in TensorFlow's words; `grad` has the output's
@@ -117,18 +89,49 @@ static bool place_windows(const ConvState *state, const char *name, const int64_
   return true;
 }
 
+/* --- the constant filter --- */
+
+/* The packed filter of a product with one group. */
+static bool pack_filter(KernelContext *context, const Conv *conv, const void *filter, const void **packed,
+                        Status *status) {
+  GemmArgs args = {.k = conv_depth(conv), .n = conv->out_channels, .b = filter, .ldb = conv->out_channels};
+  return packed_matrix_get(&((ConvState *)context->state)->packed, context->output_types[0], &args,
+                           context->parallel, packed, status);
+}
+
+typedef struct Transform {
+  const Conv *conv;
+  const float *filter;
+} Transform;
+
+static void transform(const void *arg, const Parallel *parallel, void *form) {
+  const Transform *t = arg;
+  winograd_packed_filter(t->conv, t->filter, form, parallel);
+}
+
+static bool transform_filter(KernelContext *context, const Conv *conv, const float *filter,
+                             const void **transformed, Status *status) {
+  Transform t = {conv, filter};
+  return constant_form_get(&((ConvState *)context->state)->winograd, winograd_filter_size(conv), transform,
+                           &t, context->parallel, transformed, status);
+}
+
+/* --- products --- */
+
 /* By blas/winograd.h. *done: whether `result` is valid. */
 static bool multiply_tiles(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
                            const void *b, void *result, bool *done, Status *status) {
-  const float *constant = product == CONV_FORWARD ? ((const ConvState *)context->state)->winograd : NULL;
+  bool constant = product == CONV_FORWARD && ((const ConvState *)context->state)->is_constant;
   if (!winograd_suits(product, conv, constant)) return true;
+  const void *transformed = NULL;
+  if (constant) TRY(transform_filter(context, conv, b, &transformed, status));
   int64_t filter_size = constant ? 0 : winograd_filter_size(conv);
   Buffer *workspace =
       kernel_scratch(context, filter_size + winograd_workspace(product, conv, constant), status);
   if (!workspace) return false;
   float *filter = workspace->data;
   if (!constant) winograd_filter(product, conv, b, filter, context->parallel);
-  *done = winograd_run(product, conv, a, constant ? constant : filter, constant, result, context->parallel,
+  *done = winograd_run(product, conv, a, constant ? transformed : filter, constant, result, context->parallel,
                        (char *)workspace->data + filter_size);
   buffer_unref(workspace);
   return true;
@@ -147,13 +150,14 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   bool depthwise = conv->groups == conv->in_channels && (conv->groups > 1 || product == CONV_FILTER);
   if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
   const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
-  bool packs = product == CONV_FORWARD && conv->groups == 1 &&
+  bool packs = state->is_constant && product == CONV_FORWARD && conv->groups == 1 &&
                conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
-  const void *packed = packs ? state->packed : NULL;
+  const void *packed = NULL;
   Buffer *workspace = NULL;
   bool done = false;
   if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
   if (done) return true;
+  if (packs) TRY(pack_filter(context, conv, b, &packed, status));
   int64_t size = type->workspace(product, conv, packed);
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
   type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);

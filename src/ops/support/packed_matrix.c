@@ -1,15 +1,23 @@
 #include "ops/support/packed_matrix.h"
 
-#include "base/alloc.h"
 #include "ops/support/element_types.h"
 #include "ops/support/typed_loops.h"
 
 static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &gemm)};
 
-bool packed_matrix_new(DataType type, const GemmArgs *args, void **packed, Status *status) {
-  const GemmType *gemm = TYPED_LOOPS(kTypedProducts, type);
-  int64_t size = gemm->packed_b_size(args->k, args->n);
-  if (size < 0 || !(*packed = mem_alloc(size))) return status_oom(status, "a packed matrix");
-  gemm->pack_b(args, NULL, *packed);
-  return true;
+typedef struct Packing {
+  const GemmType *gemm;
+  const GemmArgs *args;
+} Packing;
+
+static void pack(const void *arg, const Parallel *parallel, void *form) {
+  const Packing *packing = arg;
+  packing->gemm->pack_b(packing->args, parallel, form);
+}
+
+bool packed_matrix_get(ConstantForm *form, DataType type, const GemmArgs *args, const Parallel *parallel,
+                       const void **packed, Status *status) {
+  Packing packing = {TYPED_LOOPS(kTypedProducts, type), args};
+  int64_t size = packing.gemm->packed_b_size(args->k, args->n);
+  return constant_form_get(form, size, pack, &packing, parallel, packed, status);
 }

@@ -71,16 +71,15 @@ static void sums(ConvProduct product, const Conv *conv, const float *a, const fl
 /* Runs a product with exactly the announced memory. */
 static bool run(ConvProduct product, const Conv *conv, bool packed, const float *a, const float *w,
                 float *result, const Parallel *parallel) {
-  float *filter = mem_alloc(winograd_filter_size(conv)), *copy = mem_alloc(winograd_filter_size(conv));
+  float *filter = mem_alloc(winograd_filter_size(conv));
   void *workspace = mem_alloc(winograd_workspace(product, conv, packed));
   bool ok = false;
-  if (CHECK(filter && copy && workspace)) {
-    winograd_filter(product, conv, w, filter, parallel);
-    if (packed) winograd_pack(conv, filter, copy);
-    ok = winograd_run(product, conv, a, packed ? copy : filter, packed, result, parallel, workspace);
+  if (CHECK(filter && workspace)) {
+    if (packed) winograd_packed_filter(conv, w, filter, parallel);
+    else winograd_filter(product, conv, w, filter, parallel);
+    ok = winograd_run(product, conv, a, filter, packed, result, parallel, workspace);
   }
   mem_free(filter);
-  mem_free(copy);
   mem_free(workspace);
   return ok;
 }
