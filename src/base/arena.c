@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/shared_bytes.h"
 
 enum { ALIGNMENT = 8, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
 
 typedef struct Block {
   struct Block *next;
-  int64_t capacity; /* of the bytes after this header */
+  int64_t capacity; /* of the bytes after this header, or of `shared` */
+  void *shared;     /* shared bytes to which the arena has a reference, or NULL */
 } Block;
 
 _Static_assert(sizeof(Block) % ALIGNMENT == 0, "what follows the header is aligned");
@@ -29,21 +31,26 @@ Arena *arena_new(void) {
   return arena;
 }
 
+static void free_block(Block *block) {
+  if (block->shared) shared_bytes_unref(block->shared);
+  mem_free(block);
+}
+
 void arena_free(Arena *arena) {
   if (!arena) return;
   for (Block *block = arena->blocks; block;) {
     Block *next = block->next;
-    mem_free(block);
+    free_block(block);
     block = next;
   }
   mem_free(arena);
 }
 
-static Block *add_block(Arena *arena, int64_t capacity) {
-  Block *block = mem_alloc(capacity + (int64_t)sizeof *block);
+/* Takes the reference to `shared`, if that is not NULL. */
+static Block *add_block(Arena *arena, int64_t capacity, void *shared) {
+  Block *block = mem_alloc((shared ? 0 : capacity) + (int64_t)sizeof *block);
   if (!block) return NULL;
-  block->capacity = capacity;
-  block->next = arena->blocks;
+  *block = (Block){arena->blocks, capacity, shared};
   arena->blocks = block;
   arena->bytes += capacity + (int64_t)sizeof *block;
   return block;
@@ -55,11 +62,11 @@ void *arena_alloc(Arena *arena, int64_t size) {
   if (rounded > arena->left) {
     if (rounded >= arena->next_capacity / 2) {
       /* A large piece gets its own block; the rest of the current block stays usable. */
-      Block *own = add_block(arena, rounded);
+      Block *own = add_block(arena, rounded, NULL);
       if (!own) return NULL;
       return own + 1;
     }
-    Block *block = add_block(arena, arena->next_capacity);
+    Block *block = add_block(arena, arena->next_capacity, NULL);
     if (!block) return NULL;
     arena->cursor = (char *)(block + 1);
     arena->left = block->capacity;
@@ -109,6 +116,20 @@ char *arena_printf(Arena *arena, const char *format, ...) {
   return text;
 }
 
+void *arena_copy_bytes(Arena *arena, const void *bytes, size_t size) {
+  if (size > PTRDIFF_MAX - sizeof(Block)) return NULL;
+  if (size < SHARED_BYTES_LEAST) return arena_grow(arena, bytes, (int64_t)size, (int64_t)size);
+  bool is_shared = shared_bytes_ref(bytes);
+  void *shared = is_shared ? (void *)bytes : shared_bytes_new((int64_t)size);
+  if (!shared) return NULL;
+  if (!add_block(arena, (int64_t)size, shared)) {
+    shared_bytes_unref(shared);
+    return NULL;
+  }
+  if (!is_shared) memcpy(shared, bytes, size);
+  return shared;
+}
+
 void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes) {
   void *grown = arena_alloc(arena, new_bytes);
   if (grown && old_bytes > 0) memcpy(grown, array, (size_t)old_bytes);
@@ -124,7 +145,7 @@ void arena_rollback(Arena *arena, ArenaMark mark) {
     Block *block = arena->blocks;
     arena->blocks = block->next;
     arena->bytes -= block->capacity + (int64_t)sizeof *block;
-    mem_free(block);
+    free_block(block);
   }
   arena->cursor = mark.cursor;
   arena->left = mark.left;
@@ -134,7 +155,7 @@ void arena_rollback(Arena *arena, ArenaMark mark) {
 bool arena_owns(const Arena *arena, const void *pointer) {
   uintptr_t at = (uintptr_t)pointer;
   for (const Block *block = arena->blocks; block; block = block->next) {
-    uintptr_t begin = (uintptr_t)(block + 1);
+    uintptr_t begin = (uintptr_t)(block->shared ? block->shared : block + 1);
     if (at >= begin && at - begin < (uint64_t)block->capacity) return true;
   }
   return false;

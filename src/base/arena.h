@@ -23,6 +23,9 @@ void *arena_calloc(Arena *arena, int64_t count, int64_t size);
 char *arena_strdup(Arena *arena, const char *text);
 char *arena_strndup(Arena *arena, const char *text, size_t length);
 char *arena_printf(Arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+/* A copy of bytes that nobody changes. The copy of long bytes is shared (base/shared_bytes.h), also with the
+ * original if that is. NULL when out of memory. */
+void *arena_copy_bytes(Arena *arena, const void *bytes, size_t size);
 /* A larger copy of an array in the arena; the old copy stays until the arena is freed. */
 void *arena_grow(Arena *arena, const void *array, int64_t old_bytes, int64_t new_bytes);
 /* A point to return to: arena_rollback releases everything allocated after the mark. Marks nest. An operation

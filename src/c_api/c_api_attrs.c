@@ -267,7 +267,7 @@ void TF_OperationGetAttrTensorShapeProtoList(TF_Operation *oper, const char *att
 
 static TF_Tensor *new_tensor(const TensorProto *proto, Status *status) {
   Tensor tensor = {0};
-  return tensor_from_proto(proto, &tensor, status) ? take_tensor(&tensor, status) : NULL;
+  return tensor_copy_proto(proto, &tensor, status) ? take_tensor(&tensor, status) : NULL;
 }
 
 void TF_OperationGetAttrTensor(TF_Operation *oper, const char *attr_name, TF_Tensor **value,

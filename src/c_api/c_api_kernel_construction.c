@@ -130,7 +130,7 @@ static TF_Tensor *expand(const TensorProto *proto, Status *status) {
   TF_Tensor *tensor = mem_calloc(1, sizeof *tensor);
   if (!tensor) {
     status_oom(status, "a tensor");
-  } else if (!tensor_from_proto(proto, &tensor->tensor, status)) {
+  } else if (!tensor_copy_proto(proto, &tensor->tensor, status)) {
     mem_free(tensor);
     tensor = NULL;
   }

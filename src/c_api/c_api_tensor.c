@@ -144,7 +144,7 @@ void TF_TensorFromProto(const TF_Buffer *from, TF_Tensor *to, TF_Status *status)
   Tensor tensor = {0};
   if (parse_given(kTensorProto, from->data, from->length, "Unparseable tensorflow.TensorProto proto", arena,
                   &proto, &status->status) &&
-      tensor_from_proto(proto, &tensor, &status->status)) {
+      tensor_copy_proto(proto, &tensor, &status->status)) {
     tensor_move(&to->tensor, &tensor);
   }
   arena_free(arena);

@@ -135,11 +135,18 @@ bool channel_terms_add(ChannelTerms *terms, const Node *node, int input, bool ma
   return add_constant(terms, kind, node, input, added, status);
 }
 
-/* Runs of `run` elements belong to one channel, and then to the next. */
+/* Runs of `run` elements belong to one channel, and then to the next. Rows of one element a channel have a
+ * loop without tests, which becomes one of vectors. */
 #define SCALE(name, type)                                                                               \
   static void name(const ChannelTerms *terms, int64_t count, int64_t run, const type *from, type *to) { \
-    for (int64_t i = 0, c = 0; i < count; c = c + 1 < terms->channels ? c + 1 : 0) {                    \
-      const double scale = terms->scale[c];                                                             \
+    const int64_t channels = terms->channels;                                                           \
+    const double *scales = terms->scale;                                                                \
+    int64_t i = 0;                                                                                      \
+    for (; run == 1 && channels <= count - i; i += channels) {                                          \
+      for (int64_t c = 0; c < channels; c++) to[i + c] = (type)((double)from[i + c] * scales[c]);       \
+    }                                                                                                   \
+    for (int64_t c = 0; i < count; c = c + 1 < channels ? c + 1 : 0) {                                  \
+      const double scale = scales[c];                                                                   \
       for (int64_t end = i + run; i < end; i++) to[i] = (type)((double)from[i] * scale);                \
     }                                                                                                   \
   }

@@ -192,7 +192,7 @@ static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
   Tensor value = {0}, scaled = {0};
   bool is_known;
   TRY(channel_terms_constant(node, &value, &is_known, f->status));
-  bool ok = tensor_allocate(&scaled, value.dtype, &value.shape, NULL, f->status);
+  bool ok = tensor_allocate_shared(&scaled, value.dtype, &value.shape, f->status);
   if (ok) {
     int64_t count = tensor_num_elements(&value);
     int64_t run = p->is_transposed && count > 0 ? count / p->terms.channels : 1;

@@ -179,9 +179,8 @@ static bool read_delimited(Reader *reader, const Field *field, const uint8_t *p,
   ProtobufCBinaryData *bytes = to;
   *bytes = (ProtobufCBinaryData){0};
   if (length == 0) return true;
-  bytes->data = arena_alloc(reader->arena, (int64_t)length);
+  bytes->data = arena_copy_bytes(reader->arena, p, length);
   if (!bytes->data) return out_of_memory(reader);
-  memcpy(bytes->data, p, length);
   bytes->len = length;
   return true;
 }

@@ -208,12 +208,8 @@ static bool copy_element(const Field *field, void *to, Arena *arena, int depth) 
   }
   if (field->type == PROTOBUF_C_TYPE_BYTES) {
     ProtobufCBinaryData *bytes = to;
-    const uint8_t *original = bytes->data;
-    bytes->data = NULL;
-    if (bytes->len == 0) return true;
-    bytes->data = arena_alloc(arena, (int64_t)bytes->len);
-    if (bytes->data) memcpy(bytes->data, original, bytes->len);
-    return bytes->data != NULL;
+    bytes->data = bytes->len == 0 ? NULL : arena_copy_bytes(arena, bytes->data, bytes->len);
+    return bytes->data || bytes->len == 0;
   }
   if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
     ProtoMessage **message = to;

@@ -36,6 +36,8 @@ void tensor_object_unref(TensorObject *object); /* NULL is fine */
  * success only. */
 MUST_CHECK bool tensor_allocate(Tensor *tensor, DataType dtype, const Shape *shape, BufferPool *pool,
                                 Status *status);
+/* A tensor of numbers for tensor_to_proto, which shares its memory: it may be written until then. */
+MUST_CHECK bool tensor_allocate_shared(Tensor *tensor, DataType dtype, const Shape *shape, Status *status);
 /* With `rank` and `dims` instead of a Shape. */
 MUST_CHECK bool tensor_allocate_dims(Tensor *tensor, DataType dtype, int rank, const int64_t *dims,
                                      BufferPool *pool, Status *status);
@@ -102,9 +104,12 @@ void tensor_summarize(const Tensor *tensor, int64_t edge_items, StrBuf *out);
  * are truncated to the bits of their type. Everything is checked before memory is allocated. A proto is the
  * compact form of a tensor: for all functions below it costs its stored size, however large its shape. Only
  * tensor_from_proto expands it (long repeated strings share their bytes), with RESOURCE_EXHAUSTED when out of
- * memory. Objects (DT_RESOURCE, DT_VARIANT) cannot be encoded in protos: only tensors without elements, or
- * with uninitialised ones, can be read and written. */
+ * memory. Long contents of numbers are shared with the proto where they can be (base/shared_bytes.h), so
+ * nobody may write to the tensor. Objects (DT_RESOURCE, DT_VARIANT) cannot be encoded in protos: only tensors
+ * without elements, or with uninitialised ones, can be read and written. */
 MUST_CHECK bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status);
+/* The same with memory of its own, for programs that may write to it. */
+MUST_CHECK bool tensor_copy_proto(const TensorProto *proto, Tensor *tensor, Status *status);
 /* Writes tensor_content for POD types with more than one element, else the *_val field. */
 MUST_CHECK bool tensor_to_proto(const Tensor *tensor, Arena *arena, TensorProto **proto, Status *status);
 /* The same with tensor_content for all types and sizes (TensorFlow's AsProtoTensorContent). */

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/shared_bytes.h"
 #include "tensor/tensor_internal.h"
 
 /* Larger tensors are not printed. */
@@ -197,13 +198,49 @@ bool tensor_proto_validate(const TensorProto *proto, Status *status) {
   return open_view(proto, &view, status);
 }
 
-bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status) {
+static void release_shared(void *data, size_t size, void *argument) {
+  (void)size, (void)argument;
+  shared_bytes_unref(data);
+}
+
+/* Makes `tensor` one of the shared bytes, whose reference it takes. */
+static bool wrap_shared(Tensor *tensor, DataType dtype, const Shape *shape, void *data, int64_t bytes,
+                        Status *status) {
+  if (tensor_wrap(tensor, dtype, shape->rank, shape_dims(shape), data, bytes, release_shared, NULL, status))
+    return true;
+  shared_bytes_unref(data);
+  return false;
+}
+
+bool tensor_allocate_shared(Tensor *tensor, DataType dtype, const Shape *shape, Status *status) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(shape_num_elements(shape), (int64_t)dtype_size(dtype), &bytes) ||
+      bytes < SHARED_BYTES_LEAST)
+    return tensor_allocate(tensor, dtype, shape, NULL, status);
+  void *data = shared_bytes_new(bytes);
+  if (!data) return status_oom(status, "a tensor");
+  return wrap_shared(tensor, dtype, shape, data, bytes, status);
+}
+
+/* Whether the tensor can have the memory of the content; adds a reference to that. */
+static bool share_content(const ProtoView *view) {
+  const ProtobufCBinaryData *content = &view->proto->tensor_content;
+  return view->has_content && content->len >= SHARED_BYTES_LEAST && dtype_is_pod((int)view->dtype) &&
+         shared_bytes_ref(content->data);
+}
+
+static bool read_proto(const TensorProto *proto, bool shares, Tensor *tensor, Status *status) {
   ProtoView view;
   Shape shape = {0};
   Tensor result = {0};
   bool ok = false;
   TRY(open_view(proto, &view, status));
   TRY(shape_from_proto(proto->tensor_shape, &shape, status));
+  if (shares && share_content(&view)) {
+    ok = wrap_shared(tensor, view.dtype, &shape, proto->tensor_content.data,
+                     (int64_t)proto->tensor_content.len, status);
+    goto done;
+  }
   TRY_DONE(tensor_allocate(&result, view.dtype, &shape, NULL, status));
   if (view.dtype == DT_STRING) {
     TRY_DONE(fill_strings(&view, tensor_strings(&result), view.num_elements, status));
@@ -216,6 +253,14 @@ done:
   tensor_clear(&result);
   shape_clear(&shape);
   return ok;
+}
+
+bool tensor_from_proto(const TensorProto *proto, Tensor *tensor, Status *status) {
+  return read_proto(proto, true, tensor, status);
+}
+
+bool tensor_copy_proto(const TensorProto *proto, Tensor *tensor, Status *status) {
+  return read_proto(proto, false, tensor, status);
 }
 
 /* --- to proto --- */
@@ -235,9 +280,8 @@ static bool put_shape(const Shape *shape, Arena *arena, TensorProto *proto, Stat
 
 static bool put_bytes(const void *bytes, size_t length, Arena *arena, ProtobufCBinaryData *to) {
   if (length == 0) return true;
-  to->data = arena_alloc(arena, (int64_t)length);
+  to->data = arena_copy_bytes(arena, bytes, length);
   if (!to->data) return false;
-  memcpy(to->data, bytes, length);
   to->len = length;
   return true;
 }

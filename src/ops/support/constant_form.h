@@ -1,13 +1,13 @@
-/* Another form of a constant input, such as a packed matrix: made by the step that first needs it, and kept by the
- * kernel.
+/* Another form of a constant input, such as a packed matrix: made by the step that first needs it, and kept
+ * by the kernel.
  *
  *   static void pack(const void *arg, const Parallel *parallel, void *form) { ... }
  *
  *   const void *packed;
  *   TRY(constant_form_get(&state->packed, size, pack, &args, context->parallel, &packed, status));
  *
- * Steps may run at once. Those that find no form make one each, and keep the first that is complete: none waits
- * for another, whose threads it may be.
+ * Steps may run at once. Those that find no form make one each, and keep the first that is complete: none
+ * waits for another, whose threads it may be.
  */
 #ifndef TFCORE_OPS_SUPPORT_CONSTANT_FORM_H_
 #define TFCORE_OPS_SUPPORT_CONSTANT_FORM_H_

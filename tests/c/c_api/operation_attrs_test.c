@@ -117,6 +117,29 @@ TEST(a_tensor_that_is_too_large_is_an_error) {
   end(&f);
 }
 
+/* Constants share long values (base/shared_bytes.h), but not with the program. */
+TEST(a_program_may_write_to_the_tensor_of_an_attr) {
+  enum { COUNT = 3000 };
+  static float numbers[COUNT];
+  Fixture f;
+  REQUIRE(begin(&f));
+  TF_Tensor *value = float_vector(COUNT, numbers);
+  TF_OperationDescription *desc = TF_NewOperation(f.graph, "Const", "c");
+  TF_SetAttrTensor(desc, "value", value, f.status);
+  TF_SetAttrType(desc, "dtype", TF_FLOAT);
+  TF_Operation *c = finish(&f, desc).oper;
+  TF_DeleteTensor(value);
+  for (int i = 0; i < 2; i++) {
+    TF_OperationGetAttrTensor(c, "value", &value, f.status);
+    REQUIRE(CHECK_TF_OK(f.status));
+    float *data = TF_TensorData(value);
+    CHECK(data[COUNT - 1] == 0);
+    data[COUNT - 1] = 1;
+    TF_DeleteTensor(value);
+  }
+  end(&f);
+}
+
 static bool read_attrs(Fixture *f, TF_Operation *n) {
   TF_Tensor *tensors[2] = {NULL, NULL};
   TF_Buffer *shapes[2] = {NULL, NULL}, *shape = NULL, *value = NULL;

@@ -351,3 +351,82 @@ TEST(conversions_survive_every_allocation_failure) {
   }
   arena_free(arena);
 }
+
+/* A float tensor whose content is long enough to be shared. */
+static TensorProto *long_proto(int64_t count) {
+  TensorProto *proto = NULL;
+  Tensor values = {0};
+  status_init(&status);
+  if (CHECK_OK(tensor_allocate_dims(&values, DT_FLOAT, 1, &count, NULL, &status), status)) {
+    for (int64_t i = 0; i < count; i++) tensor_f32(&values)[i] = (float)i;
+    CHECK_OK(tensor_to_proto(&values, arena, &proto, &status), status);
+  }
+  tensor_clear(&values);
+  return proto;
+}
+
+TEST(long_contents_are_shared_by_tensors_and_copies) {
+  enum { COUNT = 2000 };
+  arena = arena_new();
+  Arena *other = arena_new();
+  Tensor first = {0}, own = {0};
+  TensorProto *proto = long_proto(COUNT);
+  REQUIRE(proto && other);
+  TensorProto *copy = proto_copy(proto, other), *again = NULL;
+  REQUIRE(copy);
+  CHECK(copy->tensor_content.data == proto->tensor_content.data);
+  CHECK_OK(tensor_from_proto(proto, &first, &status), status);
+  CHECK(first.data == proto->tensor_content.data);
+  CHECK(!buffer_is_unshared(first.buffer)); /* no kernel writes to it */
+  CHECK_OK(tensor_to_proto(&first, other, &again, &status), status);
+  CHECK(again->tensor_content.data == proto->tensor_content.data && tensor_proto_equal(again, proto));
+  CHECK_OK(tensor_copy_proto(proto, &own, &status), status);
+  CHECK(own.data != first.data && memcmp(own.data, first.data, COUNT * sizeof(float)) == 0);
+  arena_free(arena);
+  arena_free(other);
+  CHECK(tensor_f32(&first)[COUNT - 1] == COUNT - 1); /* outlives the protos */
+  tensor_clear(&first);
+  tensor_clear(&own);
+}
+
+TEST(memory_for_a_proto_becomes_its_content) {
+  const int64_t kSizes[] = {1500, 3}; /* long enough, and not */
+  arena = arena_new();
+  for (int i = 0; i < 2; i++) {
+    Tensor values = {0}, read = {0};
+    Shape shape = {0};
+    TensorProto *proto = NULL;
+    status_init(&status);
+    CHECK_OK(shape_set(&shape, 1, &kSizes[i], &status), status);
+    REQUIRE_OK(tensor_allocate_shared(&values, DT_FLOAT, &shape, &status), status);
+    const void *memory = values.data;
+    for (int64_t k = 0; k < kSizes[i]; k++) tensor_f32(&values)[k] = (float)k;
+    CHECK_OK(tensor_to_proto(&values, arena, &proto, &status), status);
+    tensor_clear(&values);
+    if (proto) CHECK_INT_EQ(proto->tensor_content.data == memory, i == 0);
+    CHECK_OK(tensor_from_proto(proto, &read, &status), status);
+    CHECK(tensor_f32(&read)[kSizes[i] - 1] == (float)(kSizes[i] - 1));
+    tensor_clear(&read);
+    shape_clear(&shape);
+  }
+  arena_free(arena);
+}
+
+TEST(shared_contents_say_that_memory_ran_out) {
+  arena = arena_new();
+  TensorProto *proto = long_proto(2000);
+  int64_t bytes = mem_live_bytes();
+  bool ok = false;
+  for (int after = 0; !ok && after < 10; after++) {
+    Tensor tensor = {0};
+    status_init(&status);
+    mem_fail_after(after);
+    ok = tensor_from_proto(proto, &tensor, &status);
+    mem_fail_after(-1);
+    if (!ok) CHECK_INT_EQ(status.code, CODE_RESOURCE_EXHAUSTED);
+    tensor_clear(&tensor);
+    CHECK_INT_EQ(mem_live_bytes(), bytes);
+  }
+  CHECK(ok);
+  arena_free(arena);
+}

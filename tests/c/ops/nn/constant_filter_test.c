@@ -1,5 +1,5 @@
-/* Constant filters of Conv2D: the forms that blas/conv.h and blas/winograd.h need are made by the first step that
- * needs them. Results are compared with sums in double. */
+/* Constant filters of Conv2D: the forms that blas/conv.h and blas/winograd.h need are made by the first step
+ * that needs them. Results are compared with sums in double. */
 #include <math.h>
 
 #include "base/alloc.h"
@@ -22,7 +22,8 @@ static bool filter_begin(Filter *f) {
   Status status;
   status_init(&status);
   f->kernel = NULL;
-  if (!CHECK_OK(op_run_begin(&f->run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", &status), status))
+  if (!CHECK_OK(op_run_begin(&f->run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", &status),
+                status))
     return false;
   Tensor *filter = op_run_input(&f->run, DT_FLOAT, 4, (int64_t[]){3, 3, CHANNELS, OUTPUTS});
   if (!CHECK(filter)) return false;
@@ -81,7 +82,8 @@ TEST(a_filter_gets_the_forms_that_its_images_need) {
   static const struct {
     int64_t rows, columns;
     bool makes;
-  } kImages[] = {{20, 20, true}, {12, 16, false}, {1, 5, true}, {20, 20, false}, {1, 1, false}, {1, 7, false}};
+  } kImages[] = {{20, 20, true},  {12, 16, false}, {1, 5, true},
+                 {20, 20, false}, {1, 1, false},   {1, 7, false}};
   Filter f;
   REQUIRE(filter_begin(&f));
   for (size_t i = 0; i < sizeof kImages / sizeof *kImages; i++) {
