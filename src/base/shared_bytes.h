@@ -1,6 +1,6 @@
-/* Shared bytes: memory with references that is known by its address. Long contents of messages are such bytes, so
- * that tensors and copies of a message share them (tensor_from_proto, proto_copy), although a message only has
- * pointers. Whoever shares bytes must not change them. Thread-safe.
+/* Shared bytes: memory with references that is known by its address. Long contents of messages are such
+ * bytes, so that tensors and copies of a message share them (tensor_from_proto, proto_copy), although a
+ * message only has pointers. Whoever shares bytes must not change them. Thread-safe.
  *
  *   void *bytes = shared_bytes_new(size);                     // one reference
  *   if (shared_bytes_ref(bytes)) ...                          // a second one; false for any other memory

@@ -114,8 +114,9 @@ typedef struct FilterJob {
   bool backward;                 /* the last tap first */
 } FilterJob;
 
-/* The four elements of each tap at `from`. */
-SIMD_INLINE void transform_taps(const FilterJob *job, const float *from, float *to) {
+/* The four elements of each tap at `from`. A function of its own: V8 replaces its first, slow code of a
+ * function only where the function is called again. */
+static __attribute__((noinline)) void transform_taps(const FilterJob *job, const float *from, float *to) {
   f32x4 half[3][SEEN];
   int64_t elements = job->rows * job->columns;
   SIMD_ROLLED

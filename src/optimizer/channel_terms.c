@@ -138,25 +138,38 @@ bool channel_terms_add(ChannelTerms *terms, const Node *node, int input, bool ma
 /* Runs of `run` elements belong to one channel, and then to the next. Rows of one element a channel have a
  * loop without tests, which becomes one of vectors. */
 #define SCALE(name, type)                                                                               \
-  static void name(const ChannelTerms *terms, int64_t count, int64_t run, const type *from, type *to) { \
+  static void name(const ChannelTerms *terms, int64_t count, int64_t run, const void *from, void *to) { \
     const int64_t channels = terms->channels;                                                           \
     const double *scales = terms->scale;                                                                \
+    const type *x = from;                                                                               \
+    type *y = to;                                                                                       \
     int64_t i = 0;                                                                                      \
     for (; run == 1 && channels <= count - i; i += channels) {                                          \
-      for (int64_t c = 0; c < channels; c++) to[i + c] = (type)((double)from[i + c] * scales[c]);       \
+      for (int64_t c = 0; c < channels; c++) y[i + c] = (type)((double)x[i + c] * scales[c]);           \
     }                                                                                                   \
     for (int64_t c = 0; i < count; c = c + 1 < channels ? c + 1 : 0) {                                  \
       const double scale = scales[c];                                                                   \
-      for (int64_t end = i + run; i < end; i++) to[i] = (type)((double)from[i] * scale);                \
+      for (int64_t end = i + run; i < end; i++) y[i] = (type)((double)x[i] * scale);                    \
     }                                                                                                   \
   }
 SCALE(scale_f32, float)
 SCALE(scale_f64, double)
 
+/* The loops are called by pointer for a few rows at a time: V8 replaces its first, slow code of a function
+ * only where the function is called again. */
+static void (*const kScale[])(const ChannelTerms *terms, int64_t count, int64_t run, const void *from,
+                              void *to) = {scale_f32, scale_f64};
+
 void channel_terms_scale(const ChannelTerms *terms, const Tensor *from, int64_t run, Tensor *to) {
-  int64_t count = tensor_num_elements(from);
-  if (to->dtype == DT_DOUBLE) scale_f64(terms, count, run, tensor_f64(from), tensor_f64(to));
-  else scale_f32(terms, count, run, tensor_f32(from), tensor_f32(to));
+  enum { AT_ONCE = 1 << 13 };
+  int64_t count = tensor_num_elements(from), size = (int64_t)dtype_size(to->dtype);
+  int64_t rows = AT_ONCE / terms->channels, most = run == 1 && rows > 0 ? rows * terms->channels : count;
+  const char *x = from->data;
+  char *y = to->data;
+  for (int64_t i = 0; i < count; i += most) {
+    int64_t piece = count - i < most ? count - i : most;
+    kScale[to->dtype == DT_DOUBLE](terms, piece, run, x + i * size, y + i * size);
+  }
 }
 
 bool channel_terms_offset(const ChannelTerms *terms, Tensor *to, Status *status) {

@@ -131,7 +131,7 @@ TEST(a_program_may_write_to_the_tensor_of_an_attr) {
   TF_DeleteTensor(value);
   for (int i = 0; i < 2; i++) {
     TF_OperationGetAttrTensor(c, "value", &value, f.status);
-    REQUIRE(CHECK_TF_OK(f.status));
+    if (!CHECK_TF_OK(f.status)) break;
     float *data = TF_TensorData(value);
     CHECK(data[COUNT - 1] == 0);
     data[COUNT - 1] = 1;
