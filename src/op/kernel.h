@@ -1,5 +1,6 @@
-/* Kernels: the computation of an op. A kernel is made once per node of a program, when it reads attrs and
- * packs constants, and runs many times. Running it does no string work and, with unchanged shapes, no
+/* Kernels: the computation of an op. A kernel is made once per node of a program, when it reads attrs, and
+ * runs many times; other forms of its constants are made by the first run that needs them
+ * (ops/support/constant_form.h). Running it does no string work and, with unchanged shapes, no
  * allocation.
  *
  *   static bool scale(KernelContext *context, Status *status) {
