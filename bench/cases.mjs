@@ -6,7 +6,7 @@
 //   close()   frees what was made
 import { callCases } from './calls.mjs';
 import { convCases } from './conv.mjs';
-import { BATCH, CLASSES, digitBatches, initialWeights, numbers, PIXELS } from './digits.mjs';
+import { numbers } from './digits.mjs';
 import { familyCases } from './families.mjs';
 import { fusedCases } from './fused.mjs';
 import { gradientCases } from './gradients.mjs';
@@ -15,6 +15,7 @@ import { loopCases } from './loops.mjs';
 import { modelCases } from './models.mjs';
 import { passingCases } from './passing.mjs';
 import { randomCases } from './random.mjs';
+import { digitsStep, trainingCases } from './training.mjs';
 
 /**
  * Fresh B: each call multiplies by a new matrix, given as a Float32Array. The product stays in the engine.
@@ -98,80 +99,6 @@ function matMulConstant(n) {
   };
 }
 
-const LEARNING_RATE = 0.002;
-
-/**
- * One step of training the digits network (64-128-10, batches of 64) with Adam, from typed arrays of pixels
- * and labels to the loss as a number. The peer's labels are one-hot, made beforehand. The result is the loss
- * of the first 20 steps.
- */
-function trainingStep(digits) {
-  return {
-    name: 'digits training step',
-    group: 'training',
-    async ours(tf) {
-      const batches = await digitBatches(digits);
-      const graph = new tf.Graph();
-      const session = new tf.Session(graph);
-      const x = graph.placeholder('float32', [BATCH, PIXELS]);
-      const labels = graph.placeholder('int32', [BATCH]);
-      const weights = Object.fromEntries(
-        Object.entries(initialWeights()).map(([name, [data, shape]]) => [
-          name,
-          graph.variable(graph.constant(data, { shape }), { name }),
-        ]),
-      );
-      const hidden = graph.relu(graph.biasAdd(graph.matMul(x, weights.w1), weights.b1));
-      const logits = graph.biasAdd(graph.matMul(hidden, weights.w2), weights.b2);
-      const [losses] = graph.sparseSoftmaxCrossEntropyWithLogits(logits, labels);
-      const loss = graph.mean(losses, graph.constant(new Int32Array([0])));
-      const train = new tf.train.AdamOptimizer(LEARNING_RATE).minimize(loss);
-      const initialize = graph.initializer();
-      let next = 0;
-      const step = async () => {
-        const batch = batches[next++ % batches.length];
-        const [value] = await session.run(
-          [loss, train],
-          new Map([
-            [x, batch.pixels],
-            [labels, batch.labels],
-          ]),
-        );
-        return value.data[0];
-      };
-      await session.run(initialize);
-      return { run: step, result: () => first(20, step), close: () => close(session, graph) };
-    },
-    async peer(tfjs) {
-      const batches = await digitBatches(digits);
-      const { w1, b1, w2, b2 } = Object.fromEntries(
-        Object.entries(initialWeights()).map(([name, [data, shape]]) => [
-          name,
-          tfjs.variable(tfjs.tensor(data, shape)),
-        ]),
-      );
-      const optimizer = tfjs.train.adam(LEARNING_RATE, 0.9, 0.999, 1e-8);
-      let next = 0;
-      const step = () =>
-        tfjs.tidy(() => {
-          const batch = batches[next++ % batches.length];
-          const x = tfjs.tensor2d(batch.pixels, [BATCH, PIXELS]);
-          const labels = tfjs.tensor2d(batch.oneHot, [BATCH, CLASSES]);
-          const loss = optimizer.minimize(() => {
-            const hidden = tfjs.relu(tfjs.add(tfjs.matMul(x, w1), b1));
-            return tfjs.losses.softmaxCrossEntropy(labels, tfjs.add(tfjs.matMul(hidden, w2), b2));
-          }, true);
-          return loss.dataSync()[0];
-        });
-      return {
-        run: step,
-        result: () => first(20, step),
-        close: () => (optimizer.dispose(), tfjs.dispose([w1, b1, w2, b2])),
-      };
-    },
-  };
-}
-
 /** `length` chained scalar additions, from a number to a number. */
 function additions(name, length) {
   const result = (run) => () => Float32Array.of(run(0.5)[0]);
@@ -203,12 +130,6 @@ function additions(name, length) {
   };
 }
 
-async function first(count, step) {
-  const values = [];
-  for (let i = 0; i < count; i++) values.push(await step());
-  return values;
-}
-
 async function close(session, graph) {
   await session.close();
   graph.dispose();
@@ -220,7 +141,8 @@ export function makeCases(digits) {
   return [
     ...sizes.map(matMulFresh),
     ...sizes.map(matMulConstant),
-    trainingStep(digits),
+    digitsStep(digits),
+    ...trainingCases,
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
     ...passingCases,
