@@ -8,10 +8,9 @@
 
 #include "simd/types/f32.inc"
 #include "blas/ceiling.inc"
+#include "blas/winograd_points.h"
 
 enum {
-  TILE = 4, /* results of a tile, in each direction */
-  SEEN = 6, /* pixels that they depend on */
   POINTS = SEEN * SEEN,
   FILTER_BYTES = 16 << 20, /* the largest transformed filter */
   BLOCK_BYTES = 1 << 20,   /* of the transformed tiles and their products */
@@ -22,6 +21,7 @@ enum {
 /* The products of a convolution, as forward products. */
 typedef struct Plan {
   WindowView rows, columns;
+  int tile; /* results of a tile, in each direction */
   int64_t batch, channels, outputs;
   int64_t tile_rows, tile_columns, tiles;
   int64_t block; /* tiles at a time */
@@ -46,9 +46,10 @@ static Plan plan_of(ConvProduct product, const Conv *conv) {
             .batch = conv->batch,
             .channels = backward ? conv->out_channels : conv->in_channels,
             .outputs = backward ? conv->in_channels : conv->out_channels,
+            .tile = (int)(SEEN + 1 - rows->filter),
             .backward = backward};
-  p.tile_rows = (p.rows.places + TILE - 1) / TILE;
-  p.tile_columns = (p.columns.places + TILE - 1) / TILE;
+  p.tile_rows = (p.rows.places + p.tile - 1) / p.tile;
+  p.tile_columns = (p.columns.places + p.tile - 1) / p.tile;
   p.tiles = p.batch * p.tile_rows * p.tile_columns;
   int64_t fit = BLOCK_BYTES / (POINTS * (int64_t)sizeof(float) * (p.channels + p.outputs));
   p.block = fit < BLOCK_ROWS ? BLOCK_ROWS : fit / BLOCK_ROWS * BLOCK_ROWS;
@@ -62,23 +63,33 @@ static Plan plan_of(ConvProduct product, const Conv *conv) {
 bool winograd_allows(const Conv *conv) {
   for (int k = 0; k < WINDOW_AXES; k++) {
     const WindowAxis *axis = &conv->axis[k];
-    if (axis->filter != 3 || axis->stride != 1 || axis->dilation != 1) return false;
+    if (axis->stride != 1 || axis->dilation != 1) return false;
   }
+  int64_t taps = conv->axis[WINDOW_ROWS].filter;
+  if ((taps != 3 && taps != 5) || conv->axis[WINDOW_COLUMNS].filter != taps) return false;
   int64_t in = conv->in_channels, out = conv->out_channels, most = FILTER_BYTES / (POINTS * sizeof(float));
   return conv->groups == 1 && in % 4 == 0 && out % 4 == 0 && in >= 16 && out >= 16 && in <= most / out;
 }
 
 /* A window without any pixel must be zero, but rounding errors of its tile would reach it. */
-static bool sees_pixels(const WindowAxis *axis) {
-  return axis->pad <= 2 && axis->out - 1 - axis->pad < axis->in;
+static bool windows_see_pixels(const WindowAxis *axis) {
+  return axis->pad < axis->filter && axis->out - 1 - axis->pad < axis->in;
+}
+/* The same for an element of the filter. */
+static bool taps_see_pixels(const WindowAxis *axis) {
+  return axis->pad < axis->out && axis->filter - 1 - axis->pad < axis->in;
 }
 
 bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
-  if (product == CONV_FILTER || !winograd_allows(conv)) return false;
-  if (!sees_pixels(&conv->axis[WINDOW_ROWS]) || !sees_pixels(&conv->axis[WINDOW_COLUMNS])) return false;
+  if (!winograd_allows(conv)) return false;
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    const WindowAxis *axis = &conv->axis[k];
+    if (product == CONV_FILTER ? !taps_see_pixels(axis) : !windows_see_pixels(axis)) return false;
+  }
   Plan p = plan_of(product, conv);
   double both = (double)p.channels * (double)p.outputs, tiles = (double)p.tiles;
-  double direct = 9 * both * (double)(p.batch * p.rows.places * p.columns.places);
+  double taps = (double)conv_depth(conv) / (double)conv->in_channels,
+         direct = taps * both * (double)(p.batch * p.rows.places * p.columns.places);
   double transforms = tiles * POINTS * 5 * (double)(p.channels + p.outputs);
   double filter = POINTS * both * (constant ? 2 : 10);
   return tiles * POINTS * both + transforms + filter < 0.7 * direct;
@@ -90,61 +101,59 @@ int64_t winograd_filter_size(const Conv *conv) {
   return POINTS * filter_stride(conv) * (int64_t)sizeof(float);
 }
 
-/* The values of the polynomial a[0] + a[1] x + a[2] x^2 at the points, in units that the other transforms
- * undo. */
-SIMD_INLINE void filter_points(const f32x4 a[3], f32x4 to[SEEN]) {
-  static const float kNumbers[] = {-2.0f / 3, -1.0f / 3, 1.0f / 6, 1.0f / 3, -0.47140452f, 0.23570226f};
-  const float *table = simd_table(kNumbers);
-  f32x4 near = f32x4_load_splat(table) * a[0] + f32x4_load_splat(table + 1) * a[2],
-        near_odd = f32x4_load_splat(table + 4) * a[1];
-  f32x4 far = f32x4_load_splat(table + 2) * a[0] + f32x4_load_splat(table + 3) * a[2],
-        far_odd = f32x4_load_splat(table + 5) * a[1];
-  to[0] = a[0];
-  to[1] = near + near_odd;
-  to[2] = near - near_odd;
-  to[3] = far + far_odd;
-  to[4] = far - far_odd;
-  to[5] = a[2];
+/* Four channels of taps * taps elements with these strides, and zeros outside of the `rows` x `columns` first
+ * ones. */
+SIMD_INLINE void transform_taps(int taps, const float *from, int64_t row_stride, int64_t stride, int64_t rows,
+                                int64_t columns, float *to, int64_t point_stride) {
+  f32x4 half[SEEN][MOST_TAPS];
+  SIMD_ROLLED
+  for (int column = 0; column < taps; column++) {
+    f32x4 line[MOST_TAPS] = {{0}}, points[SEEN];
+    SIMD_UNROLL
+    for (int row = 0; row < MOST_TAPS; row++) {
+      if (row >= taps || row >= rows || column >= columns) break;
+      line[row] = f32x4_load(from + row * row_stride + column * stride);
+    }
+    filter_points(taps, line, points);
+    SIMD_UNROLL
+    for (int row = 0; row < SEEN; row++) half[row][column] = points[row];
+  }
+  SIMD_ROLLED
+  for (int row = 0; row < SEEN; row++) {
+    f32x4 points[SEEN];
+    filter_points(taps, half[row], points);
+    SIMD_UNROLL
+    for (int column = 0; column < SEEN; column++, to += point_stride) f32x4_store(to, points[column]);
+  }
+}
+/* The same for any number of taps. */
+static __attribute__((noinline)) void transform_any_taps(int taps, const float *from, int64_t row_stride,
+                                                         int64_t stride, int64_t rows, int64_t columns,
+                                                         float *to, int64_t point_stride) {
+  transform_taps(taps, from, row_stride, stride, rows, columns, to, point_stride);
 }
 
 typedef struct FilterJob {
   const float *from;
   float *to;
+  int taps;
   int64_t rows, columns, stride; /* of a tap as a matrix; elements between two points */
   bool backward;                 /* the last tap first */
 } FilterJob;
 
 /* The four elements of each tap at `from`. A function of its own: V8 replaces its first, slow code of a
  * function only where the function is called again. */
-static __attribute__((noinline)) void transform_taps(const FilterJob *job, const float *from, float *to) {
-  f32x4 half[3][SEEN];
-  int64_t elements = job->rows * job->columns;
-  SIMD_ROLLED
-  for (int column = 0; column < 3; column++) {
-    f32x4 taps[3], points[SEEN];
-    SIMD_UNROLL
-    for (int row = 0; row < 3; row++) {
-      int tap = 3 * row + column;
-      taps[row] = f32x4_load(from + (job->backward ? 8 - tap : tap) * elements);
-    }
-    filter_points(taps, points);
-    SIMD_UNROLL
-    for (int row = 0; row < SEEN; row++) half[column][row] = points[row];
-  }
-  SIMD_ROLLED
-  for (int row = 0; row < SEEN; row++) {
-    f32x4 taps[3] = {half[0][row], half[1][row], half[2][row]}, points[SEEN];
-    filter_points(taps, points);
-    SIMD_UNROLL
-    for (int column = 0; column < SEEN; column++)
-      f32x4_store(to + (row * SEEN + column) * job->stride, points[column]);
-  }
+static __attribute__((noinline)) void transform_elements(const FilterJob *job, const float *from, float *to) {
+  int64_t elements = job->rows * job->columns, next = job->backward ? -elements : elements;
+  if (job->backward) from += (job->taps * job->taps - 1) * elements;
+  if (job->taps == 3) transform_taps(3, from, 3 * next, next, 3, 3, to, job->stride);
+  else transform_any_taps(5, from, 5 * next, next, 5, 5, to, job->stride);
 }
 
 /* Vectors [begin, end) of the elements of a tap. */
 static void transform_filter(void *arg, int64_t begin, int64_t end) {
   const FilterJob *job = arg;
-  for (int64_t i = 4 * begin; i < 4 * end; i += 4) transform_taps(job, job->from + i, job->to + i);
+  for (int64_t i = 4 * begin; i < 4 * end; i += 4) transform_elements(job, job->from + i, job->to + i);
 }
 
 /* The same vectors of the packed form, where those of four columns follow one another. */
@@ -153,13 +162,19 @@ static void transform_packed(void *arg, int64_t begin, int64_t end) {
   for (int64_t i = begin; i < end; i++) {
     int64_t column = i / job->rows * 4, row = i % job->rows;
     float *to = job->to + gemm_f32.packed_b_place(job->rows, job->columns, row, column);
-    transform_taps(job, job->from + row * job->columns + column, to);
+    transform_elements(job, job->from + row * job->columns + column, to);
   }
 }
 
 static void transform(const Conv *conv, const float *w, bool backward, ParallelBody *body, float *to,
                       const Parallel *parallel) {
-  FilterJob job = {w, to, conv->in_channels, conv->out_channels, filter_stride(conv), backward};
+  FilterJob job = {.from = w,
+                   .to = to,
+                   .taps = (int)conv->axis[WINDOW_ROWS].filter,
+                   .rows = conv->in_channels,
+                   .columns = conv->out_channels,
+                   .stride = filter_stride(conv),
+                   .backward = backward};
   parallel_work(parallel, job.rows * job.columns / 4, POINTS, body, &job);
 }
 
@@ -188,22 +203,6 @@ typedef struct Block {
   const float *bias, *ceiling; /* of the results */
   bool *finite;                /* of each tile */
 } Block;
-
-/* The values at the points of the six pixels in a direction. */
-SIMD_INLINE void image_points(const f32x4 d[SEEN], f32x4 to[SEEN]) {
-  static const float kNumbers[] = {-2.5f, -2, -0.5f, 1.41421356f, 0.70710678f};
-  const float *table = simd_table(kNumbers);
-  f32x4 root = f32x4_load_splat(table + 3), half_root = f32x4_load_splat(table + 4);
-  f32x4 near = f32x4_madd(f32x4_load_splat(table + 1), d[2], d[4]), near_odd = half_root * d[3] - root * d[1];
-  f32x4 far = f32x4_madd(f32x4_load_splat(table + 2), d[2], d[4]), far_odd = root * d[3] - half_root * d[1];
-  f32x4 outer = f32x4_load_splat(table);
-  to[0] = f32x4_madd(outer, d[2], d[0] + d[4]);
-  to[1] = near + near_odd;
-  to[2] = near - near_odd;
-  to[3] = far + far_odd;
-  to[4] = far - far_odd;
-  to[5] = f32x4_madd(outer, d[3], d[1] + d[5]);
-}
 
 /* Four channels of a tile; strides are those of rows and pixels in `from`, and of points in `to`. */
 static void transform_pixels(const float *from, intptr_t row_stride, intptr_t stride, float *to,
@@ -234,10 +233,7 @@ typedef struct Place {
 
 static Place place_of(const Plan *p, int64_t tile) {
   int64_t line = tile / p->tile_columns, image = line / p->tile_rows;
-  return (Place) {
-    image, (line - image * p->tile_rows) * TILE
-    , (tile - line * p->tile_columns) * TILE
-  };
+  return (Place){image, (line - image * p->tile_rows) * p->tile, (tile - line * p->tile_columns) * p->tile};
 }
 
 /* Copies `width` channels of a tile that begins at (row, column); zero outside of the image. */
@@ -304,48 +300,34 @@ static void multiply_points(void *arg, int64_t begin, int64_t end) {
 
 /* --- the results --- */
 
-/* The four results of six products in a direction. */
-SIMD_INLINE void results_of(const f32x4 m[SEEN], f32x4 to[TILE]) {
-  static const float kNumbers[] = {0.70710678f, 1.41421356f, 0.5f, 2, 0.35355339f, 2.82842712f};
-  const float *table = simd_table(kNumbers);
-  f32x4 near = m[1] + m[2], near_odd = m[1] - m[2], far = m[3] + m[4], far_odd = m[3] - m[4];
-  to[0] = m[0] + near + far;
-  to[1] = f32x4_load_splat(table) * near_odd + f32x4_load_splat(table + 1) * far_odd;
-  to[2] = f32x4_load_splat(table + 2) * near + f32x4_load_splat(table + 3) * far;
-  to[3] = f32x4_load_splat(table + 4) * near_odd + f32x4_load_splat(table + 5) * far_odd + m[5];
-}
-
-/* Four channels of a tile, of which `rows` x `columns` results are stored. Returns a sum of all, before bias
- * and activation. */
-static f32x4 transform_products(const float *from, intptr_t point_stride, int rows, int columns, float *to,
-                                intptr_t row_stride, intptr_t stride, const float *bias,
-                                const float *ceiling) {
-  f32x4 half[TILE][SEEN], sum = f32x4_splat(0);
+/* Four channels of a tile of `size` * `size` results, of which `rows` x `columns` are stored. Returns a sum
+ * of all, before bias and activation. */
+SIMD_INLINE f32x4 transform_products(int size, const float *from, intptr_t point_stride, int rows,
+                                     int columns, float *to, intptr_t row_stride, intptr_t stride,
+                                     const float *bias, const float *ceiling) {
+  f32x4 half[MOST_TAPS][SEEN], sum = f32x4_splat(0);
   SIMD_ROLLED
   for (int column = 0; column < SEEN; column++, from += point_stride) {
-    f32x4 products[SEEN], results[TILE];
+    f32x4 products[SEEN], results[MOST_TAPS] = {{0}};
     SIMD_UNROLL
     for (int row = 0; row < SEEN; row++) products[row] = f32x4_load(from + row * SEEN * point_stride);
-    results_of(products, results);
-    SIMD_UNROLL
-    for (int row = 0; row < TILE; row++) half[row][column] = results[row];
+    results_of(size, products, results);
+    for (int row = 0; row < size; row++) half[row][column] = results[row];
   }
   SIMD_ROLLED
   for (int row = 0; row < rows; row++, to += row_stride) {
-    f32x4 results[TILE];
-    results_of(half[row], results);
-    SIMD_UNROLL
-    for (int column = 0; column < TILE; column++) {
+    f32x4 results[MOST_TAPS] = {{0}};
+    results_of(size, half[row], results);
+    for (int column = 0; column < size; column++) {
+      sum += results[column];
       if (column >= columns) continue;
       f32x4 v = results[column];
       if (bias) v += f32x4_load(bias);
       f32x4_store(to + column * stride, NAME(activate_vector)(v, ceiling));
     }
-    sum += (results[0] + results[1]) + (results[2] + results[3]);
   }
   return sum;
 }
-
 static void store_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
@@ -354,12 +336,16 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
     Place place = place_of(p, block->first + tile);
     int64_t rows = p->rows.places - place.row, columns = p->columns.places - place.column;
     float *to = block->to + (place.image * p->rows.places + place.row) * line + place.column * p->outputs;
+    int height = rows < p->tile ? (int)rows : p->tile, width = columns < p->tile ? (int)columns : p->tile;
     f32x4 sum = f32x4_splat(0);
     for (int64_t i = 0; i < p->outputs; i += 4) {
-      sum += transform_products(block->products + tile * p->outputs + i, (intptr_t)p->product_stride,
-                                rows < TILE ? (int)rows : TILE, columns < TILE ? (int)columns : TILE, to + i,
-                                (intptr_t)line, (intptr_t)p->outputs, block->bias ? block->bias + i : NULL,
-                                block->ceiling);
+      const float *from = block->products + tile * p->outputs + i,
+                  *bias = block->bias ? block->bias + i : NULL;
+      intptr_t stride = (intptr_t)p->product_stride, next = (intptr_t)p->outputs;
+      sum += p->tile == 4 ? transform_products(4, from, stride, height, width, to + i, (intptr_t)line, next,
+                                               bias, block->ceiling)
+                          : transform_products(2, from, stride, height, width, to + i, (intptr_t)line, next,
+                                               bias, block->ceiling);
     }
     block->finite[tile] = isfinite(f32x4_sum(sum));
   }
@@ -408,3 +394,5 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
   }
   return true;
 }
+
+#include "blas/winograd_gradient.inc"

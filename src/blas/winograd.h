@@ -1,5 +1,5 @@
-/* Convolutions of floats by 3 x 3 filters with a quarter of the multiplications: Winograd's algorithm F(4 x
- * 4, 3 x 3).
+/* Convolutions of floats by filters of 3 x 3 with a quarter of the multiplications, and of 5 x 5 with about a
+ * third: Winograd's algorithms F(4 x 4, 3 x 3) and F(2 x 2, 5 x 5).
  *
  *   if (winograd_suits(CONV_FORWARD, &conv, false)) {
  *     int64_t size = winograd_filter_size(&conv);
@@ -8,11 +8,12 @@
  *   }
  *   if (!done) conv_f32.run(...);
  *
- * How it works: a tile of 4 x 4 results depends on 6 x 6 pixels. A linear transform of the tile's pixels and
- * one of the filter turn the convolution into products at 36 points, which are summed over the channels; a
- * third transform turns the sums into the results. At each point the products of many tiles are a product of
- * matrices, [tiles, channels] by [channels, outputs], which gemm_f32 computes for a block of tiles that stays
- * in the cache.
+ * How it works: a tile of 4 x 4 or 2 x 2 results depends on 6 x 6 pixels. A linear transform of the tile's
+ * pixels and one of the filter turn the convolution into products at 36 points, which are summed over the
+ * channels; a third transform turns the sums into the results. At each point the products of many tiles are a
+ * product of matrices, [tiles, channels] by [channels, outputs], which gemm_f32 computes for a block of tiles
+ * that stays in the cache. The gradient by the filter exchanges the filter and the results: a tile of dy is
+ * transformed as a filter is, and the products of all tiles are summed before the third transform.
  *
  * Rounding errors: with the points 0, +-1/sqrt(2), +-sqrt(2) and infinity, the largest error measured for
  * numbers of similar size is 4e-6 of the sum of magnitudes |x * w| over the window; most are below 1e-6, as
@@ -24,11 +25,11 @@
 
 #include "blas/conv.h"
 
-/* Whether the filter allows the algorithm, at any size of the image: 3 x 3, steps of one, one group, channels
- * in whole vectors, and a transformed filter of at most 16 MiB. */
+/* Whether the filter allows the algorithm, at any size of the image: 3 x 3 or 5 x 5, steps of one, one group,
+ * channels in whole vectors, and a transformed filter of at most 16 MiB. */
 bool winograd_allows(const Conv *conv);
-/* Whether the algorithm is allowed and faster, for CONV_FORWARD or CONV_INPUT, and each window sees a pixel.
- * `constant`: the filter has been transformed before. */
+/* Whether the algorithm is allowed and faster, and each window, or for CONV_FILTER each element of the
+ * filter, sees a pixel. `constant`: the filter has been transformed before. */
 bool winograd_suits(ConvProduct product, const Conv *conv, bool constant);
 
 /* The size of a transformed filter in bytes. */
@@ -46,5 +47,10 @@ int64_t winograd_workspace(ConvProduct product, const Conv *conv, bool packed);
  * is not finite: infinities and NaN would spread to the whole tile, so the caller computes it again. */
 bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const float *filter, bool packed,
                   float *result, const Parallel *parallel, void *workspace);
+
+/* The same for the gradient by the filter: dw of (x, dy). */
+int64_t winograd_gradient_workspace(const Conv *conv);
+bool winograd_gradient(const Conv *conv, const float *x, const float *dy, float *dw, const Parallel *parallel,
+                       void *workspace);
 
 #endif

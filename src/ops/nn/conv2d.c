@@ -137,6 +137,17 @@ static bool multiply_tiles(KernelContext *context, ConvProduct product, const Co
   return true;
 }
 
+/* The gradient by the filter, by blas/winograd.h. */
+static bool sum_tiles(KernelContext *context, const Conv *conv, const void *x, const void *dy, void *dw,
+                      bool *done, Status *status) {
+  if (!winograd_suits(CONV_FILTER, conv, false)) return true;
+  Buffer *workspace = kernel_scratch(context, winograd_gradient_workspace(conv), status);
+  if (!workspace) return false;
+  *done = winograd_gradient(conv, x, dy, dw, context->parallel, workspace->data);
+  buffer_unref(workspace);
+  return true;
+}
+
 /* 16-bit floats are converted. */
 static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &conv),
                                              HALF_KERNELS(NULL, &conv_f32),
@@ -155,7 +166,8 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   const void *packed = NULL;
   Buffer *workspace = NULL;
   bool done = false;
-  if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
+  if (type == &conv_f32 && product == CONV_FILTER) TRY(sum_tiles(context, conv, a, b, result, &done, status));
+  else if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
   if (done) return true;
   if (packs) TRY(pack_filter(context, conv, b, &packed, status));
   int64_t size = type->workspace(product, conv, packed);

@@ -10,14 +10,19 @@
 #include "harness.h"
 
 /* Rows and columns of images with that many pixels before and after them. */
-static Conv conv_of(int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4], int64_t in_channels,
-                    int64_t out_channels) {
-  int64_t out_rows = rows + pads[0] + pads[1] - 2, out_columns = columns + pads[2] + pads[3] - 2;
+static Conv conv_of_taps(int64_t taps, int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4],
+                         int64_t in_channels, int64_t out_channels) {
+  int64_t out_rows = rows + pads[0] + pads[1] - (taps - 1),
+          out_columns = columns + pads[2] + pads[3] - (taps - 1);
   return (Conv){.batch = batch,
-                .axis = {{rows, out_rows, 3, 1, 1, pads[0]}, {columns, out_columns, 3, 1, 1, pads[2]}},
+                .axis = {{rows, out_rows, taps, 1, 1, pads[0]}, {columns, out_columns, taps, 1, 1, pads[2]}},
                 .in_channels = in_channels,
                 .out_channels = out_channels,
                 .groups = 1};
+}
+static Conv conv_of(int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4], int64_t in_channels,
+                    int64_t out_channels) {
+  return conv_of_taps(3, batch, rows, columns, pads, in_channels, out_channels);
 }
 
 static int64_t image_size(const Conv *conv) {
@@ -25,6 +30,13 @@ static int64_t image_size(const Conv *conv) {
 }
 static int64_t result_size(const Conv *conv) {
   return conv->batch * conv->axis[0].out * conv->axis[1].out * conv->out_channels;
+}
+static int64_t filter_size(const Conv *conv) { return conv_depth(conv) * conv->out_channels; }
+/* Of the image, the filter or y. */
+static int64_t size_of(ConvProduct product, const Conv *conv) {
+  return product == CONV_INPUT    ? image_size(conv)
+         : product == CONV_FILTER ? filter_size(conv)
+                                  : result_size(conv);
 }
 
 typedef float Numbers(uint32_t *random);
@@ -46,20 +58,20 @@ static float *numbers(int64_t count, Numbers *next, uint32_t seed) {
 }
 
 /* The sum and the sum of magnitudes for each result of a product. */
-static void sums(ConvProduct product, const Conv *conv, const float *a, const float *w, double *sum,
+static void sums(ConvProduct product, const Conv *conv, const float *a, const float *b, double *sum,
                  double *magnitude) {
-  bool forward = product == CONV_FORWARD;
-  int64_t in = conv->in_channels, out = conv->out_channels;
+  int64_t in = conv->in_channels, out = conv->out_channels, taps = conv->axis[0].filter;
   const WindowAxis *r = &conv->axis[0], *c = &conv->axis[1];
   for (int64_t place = 0; place < conv->batch * r->out * c->out; place++) {
-    for (int64_t tap = 0; tap < 9; tap++) {
-      int64_t y = place / c->out % r->out - r->pad + tap / 3, x = place % c->out - c->pad + tap % 3;
+    for (int64_t tap = 0; tap < taps * taps; tap++) {
+      int64_t y = place / c->out % r->out - r->pad + tap / taps, x = place % c->out - c->pad + tap % taps;
       if (y < 0 || y >= r->in || x < 0 || x >= c->in) continue;
       int64_t pixel = (place / c->out / r->out * r->in + y) * c->in + x;
       for (int64_t i = 0; i < in; i++) {
         for (int64_t o = 0; o < out; o++) {
-          int64_t to = forward ? place * out + o : pixel * in + i;
-          double v = (double)a[forward ? pixel * in + i : place * out + o] * w[(tap * in + i) * out + o];
+          int64_t of_x = pixel * in + i, of_y = place * out + o, of_w = (tap * in + i) * out + o;
+          int64_t to = product == CONV_FORWARD ? of_y : product == CONV_INPUT ? of_x : of_w;
+          double v = (double)a[product == CONV_INPUT ? of_y : of_x] * b[product == CONV_FILTER ? of_y : of_w];
           sum[to] += v;
           magnitude[to] += fabs(v);
         }
@@ -68,9 +80,18 @@ static void sums(ConvProduct product, const Conv *conv, const float *a, const fl
   }
 }
 
+static bool run_gradient(const Conv *conv, const float *x, const float *dy, float *dw,
+                         const Parallel *parallel) {
+  void *workspace = mem_alloc(winograd_gradient_workspace(conv));
+  bool ok = CHECK(workspace) && winograd_gradient(conv, x, dy, dw, parallel, workspace);
+  mem_free(workspace);
+  return ok;
+}
+
 /* Runs a product with exactly the announced memory. */
 static bool run(ConvProduct product, const Conv *conv, bool packed, const float *a, const float *w,
                 float *result, const Parallel *parallel) {
+  if (product == CONV_FILTER) return run_gradient(conv, a, w, result, parallel);
   float *filter = mem_alloc(winograd_filter_size(conv));
   void *workspace = mem_alloc(winograd_workspace(product, conv, packed));
   bool ok = false;
@@ -86,41 +107,50 @@ static bool run(ConvProduct product, const Conv *conv, bool packed, const float 
 
 /* The largest error of a product, in units of the sum of magnitudes. */
 static double error_of(ConvProduct product, const Conv *conv, bool packed, Numbers *next) {
-  bool forward = product == CONV_FORWARD;
-  int64_t from = forward ? image_size(conv) : result_size(conv),
-          to = forward ? result_size(conv) : image_size(conv);
-  float *a = numbers(from, next, 1), *w = numbers(9 * conv->in_channels * conv->out_channels, even_number, 2),
+  int64_t from = product == CONV_INPUT ? result_size(conv) : image_size(conv),
+          by = product == CONV_FILTER ? result_size(conv) : filter_size(conv), to = size_of(product, conv);
+  float *a = numbers(from, next, 1), *b = numbers(by, even_number, 2),
         *result = mem_alloc(to * (int64_t)sizeof(float));
   double *want = mem_calloc(to, sizeof(double)), *scale = mem_calloc(to, sizeof(double));
   double worst = INFINITY;
-  if (CHECK(a && w && result && want && scale)) {
-    sums(product, conv, a, w, want, scale);
-    CHECK(run(product, conv, packed, a, w, result, NULL));
+  if (CHECK(a && b && result && want && scale)) {
+    sums(product, conv, a, b, want, scale);
+    CHECK(run(product, conv, packed, a, b, result, NULL));
     worst = 0;
     for (int64_t i = 0; i < to; i++) {
       double error = fabs(result[i] - want[i]);
       if (!(error <= worst * scale[i])) worst = error / scale[i];
     }
   }
-  mem_free(a), mem_free(w), mem_free(result), mem_free(want), mem_free(scale);
+  mem_free(a), mem_free(b), mem_free(result), mem_free(want), mem_free(scale);
   return worst;
 }
 
-static const int64_t kSame[4] = {1, 1, 1, 1}, kValid[4] = {0, 0, 0, 0};
+static const int64_t kSame[4] = {1, 1, 1, 1}, kValid[4] = {0, 0, 0, 0}, kWide[4] = {2, 2, 2, 2};
 
-TEST(tiles_give_the_sums_of_windows) {
-  static const int64_t kPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 1, 0, 2}, {2, 2, 1, 0}};
+/* All products of convolutions of several sizes. */
+static void check_sizes(int64_t taps, const int64_t pads[4]) {
   static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20},  {2, 8, 5, 20, 16},  {3, 4, 4, 24, 16},
                                       {1, 3, 13, 36, 16}, {2, 14, 3, 16, 36}, {1, 17, 18, 16, 16}};
   for (int i = 0; i < 6; i++) {
-    for (int p = 0; p < 4; p++) {
-      const int64_t *s = kSizes[i];
-      Conv conv = conv_of(s[0], s[1], s[2], kPads[p], s[3], s[4]);
-      CHECK_CONTEXT("size %d, pads %d", i, p);
-      CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
-      CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
-      CHECK(error_of(CONV_INPUT, &conv, false, even_number) <= 4e-6);
-    }
+    const int64_t *s = kSizes[i];
+    Conv conv = conv_of_taps(taps, s[0], s[1], s[2], pads, s[3], s[4]);
+    if (conv.axis[0].out < 1 || conv.axis[1].out < 1) continue;
+    CHECK_CONTEXT("%d taps, size %d, pads %d, %d", (int)taps, i, (int)pads[0], (int)pads[2]);
+    CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
+    CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+    CHECK(error_of(CONV_INPUT, &conv, false, even_number) <= 4e-6);
+    if (winograd_suits(CONV_FILTER, &conv, false))
+      CHECK(error_of(CONV_FILTER, &conv, false, even_number) <= 4e-6);
+  }
+}
+
+TEST(tiles_give_the_sums_of_windows) {
+  static const int64_t kPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 1, 0, 2}, {2, 2, 1, 0}};
+  static const int64_t kWidePads[][4] = {{2, 2, 2, 2}, {0, 0, 0, 0}, {4, 1, 0, 3}, {1, 4, 3, 2}};
+  for (int p = 0; p < 4; p++) {
+    check_sizes(3, kPads[p]);
+    check_sizes(5, kWidePads[p]);
   }
 }
 
@@ -130,55 +160,80 @@ TEST(tiles_of_several_blocks) {
   CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
   CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
   CHECK(error_of(CONV_FORWARD, &deep, true, even_number) <= 4e-6);
+  CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
+  wide = conv_of_taps(5, 2, 21, 26, kWide, 16, 32);
+  CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
+  CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
+  CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
 }
 
 TEST(tiles_of_activations_and_of_numbers_of_different_sizes) {
-  Conv conv = conv_of(2, 16, 16, kSame, 32, 16);
-  CHECK(error_of(CONV_FORWARD, &conv, true, positive_number) <= 4e-6);
-  CHECK(error_of(CONV_FORWARD, &conv, true, spread_number) <= 4e-6);
+  for (int64_t taps = 3; taps <= 5; taps += 2) {
+    Conv conv = conv_of_taps(taps, 2, 16, 16, taps == 3 ? kSame : kWide, 32, 16);
+    for (ConvProduct product = CONV_FORWARD; product <= CONV_FILTER; product++) {
+      CHECK_CONTEXT("%d taps, product %d", (int)taps, product);
+      CHECK(error_of(product, &conv, product == CONV_FORWARD, positive_number) <= 4e-6);
+      CHECK(error_of(product, &conv, product == CONV_FORWARD, spread_number) <= 4e-6);
+    }
+  }
+}
+
+static void check_threads(ConvProduct product, const Conv *conv, bool packed) {
+  int64_t calls = 0, size = size_of(product, conv) * (int64_t)sizeof(float);
+  Parallel parallel = {fake_parallel_run, &calls, 4};
+  float *a = numbers(size_of(product == CONV_INPUT ? CONV_FORWARD : CONV_INPUT, conv), even_number, 3),
+        *b = numbers(size_of(product == CONV_FILTER ? CONV_FORWARD : CONV_FILTER, conv), even_number, 4),
+        *alone = mem_alloc(size), *split = mem_alloc(size);
+  if (CHECK(a && b && alone && split)) {
+    CHECK(run(product, conv, packed, a, b, alone, NULL));
+    CHECK(run(product, conv, packed, a, b, split, &parallel));
+    CHECK_MEM_EQ(split, alone, size);
+    CHECK(calls > 0);
+  }
+  mem_free(a), mem_free(b), mem_free(alone), mem_free(split);
 }
 
 TEST(tiles_have_the_same_bits_on_any_number_of_threads) {
-  Conv conv = conv_of(2, 30, 33, kSame, 32, 48);
-  int64_t calls = 0, size = result_size(&conv) * (int64_t)sizeof(float);
-  Parallel parallel = {fake_parallel_run, &calls, 4};
-  float *a = numbers(image_size(&conv), even_number, 3), *w = numbers(9 * 32 * 48, even_number, 4),
-        *alone = mem_alloc(size), *split = mem_alloc(size);
-  if (CHECK(a && w && alone && split)) {
-    for (int packed = 0; packed < 2; packed++) {
-      CHECK(run(CONV_FORWARD, &conv, packed, a, w, alone, NULL));
-      CHECK(run(CONV_FORWARD, &conv, packed, a, w, split, &parallel));
-      CHECK_MEM_EQ(split, alone, size);
-    }
-    CHECK(calls > 0);
-  }
-  mem_free(a), mem_free(w), mem_free(alone), mem_free(split);
+  Conv conv = conv_of(2, 30, 33, kSame, 32, 48), wide = conv_of_taps(5, 2, 30, 33, kWide, 32, 48);
+  check_threads(CONV_FORWARD, &conv, false);
+  check_threads(CONV_FORWARD, &conv, true);
+  check_threads(CONV_FILTER, &conv, false);
+  check_threads(CONV_INPUT, &wide, false);
+  check_threads(CONV_FILTER, &wide, false);
 }
 
-TEST(tiles_report_results_that_are_not_finite) {
+static void check_infinities(ConvProduct product, const Conv *conv) {
   static const float kValues[] = {NAN, INFINITY, -INFINITY, 3e38f};
-  Conv conv = conv_of(1, 20, 20, kSame, 16, 16);
-  float *a = numbers(image_size(&conv), even_number, 5), *w = numbers(9 * 16 * 16, even_number, 6),
-        *result = mem_alloc(result_size(&conv) * (int64_t)sizeof(float));
-  if (CHECK(a && w && result)) {
-    CHECK(run(CONV_FORWARD, &conv, true, a, w, result, NULL));
+  float *a = numbers(image_size(conv), even_number, 5),
+        *b = numbers(size_of(product == CONV_FILTER ? CONV_FORWARD : CONV_FILTER, conv), even_number, 6),
+        *result = mem_alloc(size_of(product, conv) * (int64_t)sizeof(float));
+  if (CHECK(a && b && result)) {
+    CHECK(run(product, conv, product == CONV_FORWARD, a, b, result, NULL));
     for (int i = 0; i < 4; i++) {
-      CHECK_CONTEXT("value %g", (double)kValues[i]);
-      int64_t at = image_size(&conv) - 1 - 37 * i;
+      CHECK_CONTEXT("product %d, value %g", product, (double)kValues[i]);
+      int64_t at = image_size(conv) - 1 - 37 * i;
       float before = a[at];
       a[at] = kValues[i];
-      CHECK(!run(CONV_FORWARD, &conv, true, a, w, result, NULL));
+      CHECK(!run(product, conv, product == CONV_FORWARD, a, b, result, NULL));
       a[at] = before;
     }
   }
-  mem_free(a), mem_free(w), mem_free(result);
+  mem_free(a), mem_free(b), mem_free(result);
 }
 
-TEST(tiles_are_for_dense_3x3_windows_of_many_channels) {
+TEST(tiles_report_results_that_are_not_finite) {
+  Conv conv = conv_of(1, 20, 20, kSame, 16, 16), wide = conv_of_taps(5, 1, 20, 20, kWide, 16, 16);
+  check_infinities(CONV_FORWARD, &conv);
+  check_infinities(CONV_FILTER, &conv);
+  check_infinities(CONV_FORWARD, &wide);
+  check_infinities(CONV_FILTER, &wide);
+}
+
+TEST(tiles_are_for_dense_windows_of_many_channels) {
   Conv good = conv_of(1, 56, 56, kSame, 64, 64), conv = good;
   CHECK(winograd_suits(CONV_FORWARD, &good, true) && winograd_suits(CONV_FORWARD, &good, false));
   CHECK(winograd_suits(CONV_INPUT, &good, false));
-  CHECK(!winograd_suits(CONV_FILTER, &good, false));
+  CHECK(winograd_suits(CONV_FILTER, &good, false));
   conv.axis[0].stride = 2;
   CHECK(!winograd_allows(&conv));
   conv = good, conv.axis[1].dilation = 2;
@@ -198,6 +253,14 @@ TEST(tiles_are_for_dense_3x3_windows_of_many_channels) {
   CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
   conv = conv_of(1, 56, 56, (int64_t[]){0, 0, 0, 3}, 64, 64);
   CHECK(!winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_INPUT, &conv, false));
+  CHECK(winograd_suits(CONV_FILTER, &conv, false));
+  conv =
+      conv_of_taps(5, 1, 2, 56, (int64_t[]){2, 2, 2, 2}, 64, 64); /* elements of the filter that see none */
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_FILTER, &conv, false));
+  conv = conv_of_taps(5, 1, 56, 56, kWide, 64, 64);
+  CHECK(winograd_suits(CONV_FORWARD, &conv, false) && winograd_suits(CONV_FILTER, &conv, false));
+  conv.axis[0].filter = 4;
+  CHECK(!winograd_allows(&conv));
   conv = conv_of(1, 2, 2, kSame, 64, 64); /* most of the tile is outside */
   CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
   conv = conv_of(1, 8, 8, kSame, 64, 64); /* too few tiles to transform the filter for */
