@@ -239,6 +239,11 @@ TEST(pooling_of_nan_in_columns_that_windows_share) {
            "float[1,1,3,4] 1 2 3 4 5 6 7 8 5 6 7 8");
   op_gives("MaxPool[T=float, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding=VALID]",
            "float[1,2,2,4] " NAN4 "1 2 3 4 " NAN4 NAN4, "float[1,1,1,4] 1 2 3 4");
+  /* A channel with NaN in each pixel of the window in turn, the maximum in the last of the others. */
+  op_gives("MaxPoolGrad[T=float, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding=VALID]",
+           "float[1,2,2,4] nan 1 1 1 1 nan 2 2 2 2 nan 3 3 3 3 nan; float[1,1,1,4] 3 3 3 3; "
+           "float[1,1,1,4] 5 6 7 8",
+           "float[1,2,2,4] 5 0 0 0 0 0 0 0 0 0 0 8 0 6 7 0");
 }
 
 TEST(pooling_across_channels) {
