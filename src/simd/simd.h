@@ -155,6 +155,21 @@ SIMD_INLINE f64x2 f64x2_select(i64x2 mask, f64x2 a, f64x2 b) {
 SIMD_INLINE i32x4 i32x4_select(i32x4 mask, i32x4 a, i32x4 b) { return (mask & a) | (~mask & b); }
 SIMD_INLINE i64x2 i64x2_select(i64x2 mask, i64x2 a, i64x2 b) { return (mask & a) | (~mask & b); }
 
+/* The integers towards zero; INT32_MIN for numbers out of their range and NaN. */
+SIMD_INLINE i32x4 i32x4_trunc(f32x4 a) {
+  f32x4 limit = f32x4_splat(2147483648.0f);
+#ifdef TFCORE_RELAXED_SIMD
+  /* Below the range this instruction gives INT32_MIN on every machine. */
+  i32x4 whole = (i32x4)wasm_i32x4_relaxed_trunc_f32x4((v128_t)a), fits = a < limit;
+#elif defined(__wasm_simd128__)
+  i32x4 whole = (i32x4)wasm_i32x4_trunc_sat_f32x4((v128_t)a), fits = a < limit;
+#else
+  i32x4 fits = (a >= -limit) & (a < limit);
+  i32x4 whole = __builtin_convertvector((f32x4)((i32x4)a & fits), i32x4);
+#endif
+  return (whole & fits) | (i32x4_splat(INT32_MIN) & ~fits);
+}
+
 /* b < a ? b : a and a < b ? b : a, in one instruction. A NaN in `a` is kept, a NaN in `b` is dropped:
  * f32x4_pmax(x, zero) is a Relu that keeps NaN. */
 SIMD_INLINE f32x4 f32x4_pmin(f32x4 a, f32x4 b) {

@@ -1,4 +1,5 @@
 /* Cast between all number types, at the limits of their ranges. */
+#include <math.h>
 #include <stdio.h>
 
 #include "gradient_cases.h"
@@ -108,6 +109,28 @@ TEST(complex_numbers) {
   for (int i = 0; i < 300; i++) tensor_i32(x)[i] = i;
   if (CHECK_OK(op_run_compute(&run, &status), status)) {
     for (int i = 0; i < 600; i++) CHECK_NEAR(tensor_f32(&run.outputs[0])[i], i % 2 == 0 ? i / 2 : 0, 0);
+  }
+  op_run_end(&run);
+}
+
+/* In vectors and after them: the same at every place of a long tensor. */
+TEST(vectors_of_floats_are_cut_as_single_ones) {
+  static const float kValues[] =
+      {NAN,           -NAN,           INFINITY,   -INFINITY, 2147483648.0f, -2147483648.0f, -2147483904.0f,
+       2147483520.0f, -2147483520.0f, 3e38f,      -3e38f,    1.99999988f,   -1.99999988f,   -0.0f,
+       1e-45f,        16777215.0f,    -8388607.5f};
+  static const int32_t kWant[] = {INT32_MIN, INT32_MIN,  INT32_MIN,   INT32_MIN, INT32_MIN, INT32_MIN,
+                                  INT32_MIN, 2147483520, -2147483520, INT32_MIN, INT32_MIN, 1,
+                                  -1,        0,          0,           16777215,  -8388607};
+  int64_t count = 17 * 19;
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, "Cast[SrcT=float, DstT=int32]", &status), status);
+  Tensor *x = op_run_input(&run, DT_FLOAT, 1, &count);
+  for (int i = 0; i < count; i++) tensor_f32(x)[i] = kValues[i % 17];
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    for (int i = 0; i < count; i++) CHECK_INT_EQ(tensor_i32(&run.outputs[0])[i], kWant[i % 17]);
   }
   op_run_end(&run);
 }
