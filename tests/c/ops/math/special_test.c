@@ -1,5 +1,7 @@
 /* The error function and the gamma function's derivatives. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "gradient_cases.h"
 #include "gradient_checker.h"
@@ -62,6 +64,88 @@ TEST(digamma) {
 
 /* The first at 1, 1/2 and -1/2 is pi^2 / 6, pi^2 / 2 and that plus 4; the second at 1 is -2 zeta(3), the
  * third pi^4 / 15. */
+/* From 30 on the asymptotic series. */
+static double reference_digamma(double x) {
+  double pole = x - round(x), sum = 0;
+  if (x <= 0)
+    return pole == 0 ? (double)NAN
+                     : reference_digamma(1 - x) - 3.14159265358979323846 / tan(3.14159265358979323846 * pole);
+  for (; x < 30; x++) sum -= 1 / x;
+  double z = 1 / (x * x);
+  return sum + log(x) - 0.5 / x - z * (1.0 / 12 - z * (1.0 / 120 - z * (1.0 / 252 - z / 240)));
+}
+static double reference_lgamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
+
+/* Whether `got` is nearer to `want` than two units in the last place of a float. */
+static bool is_near(float got, double want) {
+  float rounded = (float)want;
+  if (isnan(want)) return isnan(got);
+  if (isinf(rounded)) return got == rounded;
+  return fabs(got - want) <= 2 * fmax(ldexp(fabs(want), -24), 0x1p-149);
+}
+
+static void check_gamma(const char *op, double function(double), const float *values, int64_t count) {
+  Status status;
+  OpRun run;
+  status_init(&status);
+  REQUIRE_OK(op_run_begin(&run, op, &status), status);
+  Tensor *x = op_run_input(&run, DT_FLOAT, 1, &count);
+  if (CHECK(x)) memcpy(tensor_f32(x), values, (size_t)count * sizeof(float));
+  if (x && CHECK_OK(op_run_compute(&run, &status), status)) {
+    int wrong = 0;
+    for (int64_t i = 0; i < count; i++) {
+      float got = tensor_f32(&run.outputs[0])[i];
+      if (is_near(got, function(values[i])) || wrong++ > 5) continue;
+      printf("  %s of %.9g: %.9g, not %.9g\n", op, values[i], got, function(values[i]));
+    }
+    CHECK_INT_EQ(wrong, 0);
+  }
+  op_run_end(&run);
+}
+
+/* Of every exponent; next to zeros and poles, and where the formulas change; and anywhere between -20 and 20.
+ */
+TEST(gamma_functions_of_floats) {
+  static const float kPlaces[] = {1,
+                                  2,
+                                  1.46163215f,
+                                  -2.45702481f,
+                                  -2.7476826f,
+                                  -3.14358091f,
+                                  -3.9552943f,
+                                  -0.50408299f,
+                                  -1.57349849f,
+                                  -2.61072087f,
+                                  0.5f,
+                                  1.5f,
+                                  2.5f,
+                                  8,
+                                  -1,
+                                  -2,
+                                  -7,
+                                  -20};
+  enum { EACH = 101, NUM_PLACES = sizeof kPlaces / sizeof kPlaces[0], COUNT = 20003 };
+  static float values[COUNT];
+  unsigned seed = 5;
+  for (int i = 0; i < COUNT; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    uint32_t bits = seed ^ seed >> 15;
+    memcpy(&values[i], &bits, sizeof bits);
+    if (i % 2) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * (20 / 0x1p23f);
+    int place = i / EACH;
+    if (place < NUM_PLACES) {
+      memcpy(&bits, &kPlaces[place], sizeof bits);
+      bits += (uint32_t)(i % EACH) - EACH / 2;
+      memcpy(&values[i], &bits, sizeof bits);
+    }
+  }
+  check_gamma("Lgamma[T=float]", reference_lgamma, values, COUNT);
+  check_gamma("Digamma[T=float]", reference_digamma, values, COUNT);
+}
+
 TEST(polygamma) {
   op_gives_about("Polygamma[T=double]", "double[5] 1 1 2 3 1; double[5] 1 0.5 1 1 -0.5",
                  "double[5] 1.6449340668482264 4.934802200544679 -2.4041138063191885 6.493939402266829 "

@@ -1,0 +1,12 @@
+/* The derivative of the logarithm of the gamma function, for many floats. Computed in pairs of doubles: the
+ * results err by less than 1 ulp, also next to the zeros of the function. Special values are those of
+ * gamma_digamma (ops/math/gamma_functions.h). */
+#ifndef TFCORE_OPS_MATH_GAMMA_FLOATS_H_
+#define TFCORE_OPS_MATH_GAMMA_FLOATS_H_
+
+#include <stdint.h>
+
+/* y[i] = f(x[i]) for i < count. y may be x, but must not overlap it otherwise. */
+void gamma_floats_digamma(int64_t count, const float *x, float *y);
+
+#endif
