@@ -7,6 +7,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/nn/depthwise_product.h"
+#include "ops/nn/plane_product.h"
 #include "ops/support/element_types.h"
 #include "ops/support/packed_matrix.h"
 #include "ops/support/product_epilogue.h"
@@ -179,8 +180,13 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
 
 static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, Tensor *out,
                     Status *status) {
-  return window_compute(context, product, conv, ((const ConvState *)context->state)->attrs.channels_first,
-                        multiply, out, status);
+  bool first = ((const ConvState *)context->state)->attrs.channels_first;
+  if (first && tensor_num_elements(out) > 0 && plane_product_suits(conv, out->dtype)) {
+    const Tensor *a = context->inputs[product == CONV_INPUT ? 2 : 0],
+                 *b = context->inputs[product == CONV_FILTER ? 2 : 1];
+    return plane_product(context, product, conv, a->data, b->data, out, status);
+  }
+  return window_compute(context, product, conv, first, multiply, out, status);
 }
 
 static bool conv2d(KernelContext *context, Status *status) {

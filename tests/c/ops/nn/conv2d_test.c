@@ -209,9 +209,10 @@ TEST(convolutions_of_odd_sizes) {
   static const Setting kSettings[] =
       {{1, 5, 5, 7, 5, 5, 13, 1, {1, 1}, {1, 1}, "VALID"}, /* the window is the image */
        {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
-       {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},   /* larger than the image */
-       {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"}, /* more than one block of depth */
-       {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},   /* strides that skip pixels */
+       {2, 9, 11, 9, 1, 1, 21, 1, {1, 1}, {1, 1}, "VALID"}, /* more pixels than channels */
+       {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},    /* larger than the image */
+       {1, 13, 7, 33, 3, 3, 6, 1, {1, 1}, {1, 1}, "SAME"},  /* more than one block of depth */
+       {1, 4, 4, 3, 2, 2, 4, 1, {5, 5}, {1, 1}, "SAME"},    /* strides that skip pixels */
        {1, 6, 6, 4, 1, 1, 4, 1, {2, 2}, {1, 1}, "VALID"},
        {1, 2, 17, 5, 1, 9, 2, 1, {1, 2}, {1, 2}, "VALID"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
@@ -497,6 +498,10 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[9,70,71,1] 0; int32[4] 3 3 1 40; float[9,70,71,40] 0");
   check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,24] 0; float[3,3,1,48] 0");
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW]",
+                "float[2,40,90,91] 0; float[1,1,40,33] 0");
+  check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME, data_format=NCHW]",
+                "float[2,40,90,91] 0; int32[4] 1 1 40 33; float[2,33,90,91] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]",
                 "int32[4] 2 80 81 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropFilter[T=float, strides=[1, 1, 1, 1], padding=SAME]",

@@ -38,6 +38,18 @@ TEST(convolutions_of_tiles_are_fused) {
            "float[1,10,10,16] 0");
 }
 
+/* Of one pixel, in planes of channels. */
+TEST(convolutions_of_planes_are_fused) {
+#define PLANES(type)                                                                               \
+  "_FusedConv2D[T=" type ", strides=[1, 1, 1, 1], padding=VALID, num_args=1, TArgs=[" type         \
+  "], "                                                                                            \
+  "data_format=NCHW, fused_ops=[BiasAdd, Relu]]",                                                  \
+      type "[2,2,1,3] 1 2 3 4 5 6 -1 -2 -3 7 8 9; " type "[1,1,2,2] 1 -1 10 0; " type "[2] -45 2", \
+      type "[2,2,1,3] 0 7 18 1 0 0 24 33 42 3 4 5"
+  op_gives(PLANES("float"));
+  op_gives(PLANES("double"));
+}
+
 /* The first letter of the name is TensorFlow's; without it the op is one of TensorFlow.js. */
 TEST(depthwise_convolutions_are_fused) {
   static const char *const kNames[] = {"_FusedDepthwiseConv2dNative", "FusedDepthwiseConv2dNative"};
