@@ -1,4 +1,5 @@
-/* Convolutions on raw pointers: y = activation(conv(x, w) [+ bias]) and the two gradients of conv(x, w).
+/* Convolutions on raw pointers: y = epilogue(activation(conv(x, w) [+ bias])) and the two gradients of
+ * conv(x, w).
  *
  *   Conv conv = {.batch = 1, .axis = {{.in = 8, .out = 6, .filter = 3, .stride = 1, .dilation = 1}, {...}},
  *                .in_channels = 3, .out_channels = 16, .groups = 1};
@@ -33,6 +34,7 @@ typedef struct Conv {
   /* Only CONV_FORWARD of float and double heeds these. */
   const void *bias; /* out_channels elements, added at each pixel; or NULL */
   GemmActivation activation;
+  const GemmEpilogue *epilogue; /* a row is a pixel; or NULL */
 } Conv;
 
 typedef enum ConvProduct {

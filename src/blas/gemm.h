@@ -1,4 +1,4 @@
-/* Matrix multiplication on raw pointers: C = activation(op(A) * op(B) [+ C] [+ bias]).
+/* Matrix multiplication on raw pointers: C = epilogue(activation(op(A) * op(B) [+ C] [+ bias])).
  *
  *   GemmArgs args = {.m = 64, .n = 10, .k = 128, .a = x, .lda = 128, .b = w, .ldb = 10, .c = y, .ldc = 10};
  *   int64_t size = gemm_f32.workspace(&args);
@@ -29,6 +29,16 @@
 /* max(x, 0), for GEMM_RELU6 min(max(x, 0), 6); both keep NaN. */
 typedef enum GemmActivation { GEMM_NONE, GEMM_RELU, GEMM_RELU6 } GemmActivation;
 
+/* Further arithmetic on results, which the thread that has completed a block of C does while the block is in
+ * its cache. */
+typedef struct GemmEpilogue {
+  /* `rows` x `columns` elements from `c` on, in place; their rows are as far apart as those of C. With the
+   * bias and the activation. Called once for each element, on several threads. */
+  void (*run)(const void *arg, void *c, int64_t rows, int64_t columns);
+  const void *arg;
+  double work; /* of an element: base/parallel.h */
+} GemmEpilogue;
+
 /* Pointers are to elements of the GemmType's type; strides count elements. */
 typedef struct GemmArgs {
   int64_t m, n, k;
@@ -42,7 +52,8 @@ typedef struct GemmArgs {
   bool accumulate;  /* add to C; otherwise C is only written */
   const void *bias; /* n elements, added to every row; or NULL */
   GemmActivation activation;
-  const void *packed_b; /* op(B) as pack_b left it, for the same n, k; or NULL */
+  const GemmEpilogue *epilogue; /* or NULL; of gemm_f32 and gemm_f64 */
+  const void *packed_b;         /* op(B) as pack_b left it, for the same n, k; or NULL */
   /* If not NULL, A is not stored as a matrix. Instead this function computes rows [i, i + rows) of it from
    * `a`, in panels of `width` <= GEMM_MAX_ROWS rows (the last one of the remaining rows), one after the
    * other: panel[p * its rows + r] = A(its first row + r, p0 + p), p < depth. Called on several threads;

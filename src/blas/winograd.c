@@ -201,7 +201,8 @@ typedef struct Block {
   int64_t first, count;
   bool packed;
   const float *bias, *ceiling; /* of the results */
-  bool *finite;                /* of each tile */
+  const GemmEpilogue *epilogue;
+  bool *finite; /* of each tile */
 } Block;
 
 /* Four channels of a tile; strides are those of rows and pixels in `from`, and of points in `to`. */
@@ -328,6 +329,31 @@ SIMD_INLINE f32x4 transform_products(int size, const float *from, intptr_t point
   }
   return sum;
 }
+
+/* Runs the epilogue on the results of `count` tiles in a row of tiles. */
+static void finish_tiles(const Block *block, int64_t tile, int64_t count) {
+  const Plan *p = block->plan;
+  Place place = place_of(p, block->first + tile);
+  int64_t rows = p->rows.places - place.row, columns = p->columns.places - place.column;
+  if (rows > p->tile) rows = p->tile;
+  if (columns > count * p->tile) columns = count * p->tile;
+  for (int64_t row = 0; row < rows; row++) {
+    int64_t line = place.image * p->rows.places + place.row + row;
+    float *to = block->to + (line * p->columns.places + place.column) * p->outputs;
+    block->epilogue->run(block->epilogue->arg, to, columns, p->outputs);
+  }
+}
+
+/* The same for tiles [begin, end), by rows of tiles. */
+static void finish_rows(const Block *block, int64_t begin, int64_t end) {
+  int64_t columns = block->plan->tile_columns;
+  for (int64_t next; begin < end; begin = next) {
+    next = begin + columns - (block->first + begin) % columns;
+    if (next > end) next = end;
+    finish_tiles(block, begin, next - begin);
+  }
+}
+
 static void store_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
@@ -349,6 +375,7 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
     }
     block->finite[tile] = isfinite(f32x4_sum(sum));
   }
+  if (block->epilogue) finish_rows(block, begin, end);
 }
 
 /* --- all --- */
@@ -375,6 +402,7 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
   if (product == CONV_FORWARD) {
     block.bias = conv->bias;
     block.ceiling = NAME(ceiling)(conv->activation);
+    block.epilogue = conv->epilogue;
   }
   block.products = block.tiles + POINTS * p.tile_stride;
   block.finite = (bool *)(block.products + POINTS * p.product_stride);
@@ -387,7 +415,9 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
     parallel_work(parallel, block.count, (double)(POINTS * p.channels), transform_tiles, &block);
     double work = (double)(block.count * p.channels) * (double)p.outputs / 23;
     parallel_work(parallel, POINTS, work, multiply_points, &block);
-    parallel_work(parallel, block.count, (double)(POINTS * p.outputs), store_tiles, &block);
+    double results = POINTS * (double)p.outputs;
+    if (block.epilogue) results += p.tile * p.tile * (double)p.outputs * block.epilogue->work;
+    parallel_work(parallel, block.count, results, store_tiles, &block);
     for (int64_t i = 0; i < block.count; i++) {
       if (!block.finite[i]) return false;
     }

@@ -125,6 +125,34 @@ static void pack_source(const void *a, int64_t i, int64_t rows, int width, int64
   }
 }
 
+/* y = 2 y + 1, which is wrong for an element that is not complete, or for which it is called twice. */
+static void double_block(const void *arg, void *c, int64_t rows, int64_t columns) {
+  const Case *of = arg;
+  for (int64_t i = 0; i < rows; i++) {
+    for (int64_t j = 0; j < columns; j++) {
+      int64_t at = i * (of->n + of->gap) + j;
+      of->type->set(c, at, 2 * of->type->get(c, at) + 1);
+    }
+  }
+}
+
+static void check_epilogue(const Case *c, const GemmArgs *plain, const Parallel *parallel, const void *before,
+                           const void *want, int64_t size) {
+  const GemmEpilogue epilogue = {double_block, c, 1};
+  GemmArgs args = *plain;
+  args.epilogue = &epilogue;
+  memcpy(args.c, before, (size_t)size);
+  run(c->type->gemm, &args, parallel);
+  int bad = 0;
+  for (int64_t i = 0; i < c->m * (c->n + c->gap) - c->gap; i++) {
+    double x = c->type->get(want, i), y = c->type->get(args.c, i);
+    char rounded[8];
+    c->type->set(rounded, 0, 2 * x + 1);
+    bad += i % (c->n + c->gap) < c->n && y != c->type->get(rounded, 0);
+  }
+  CHECK_INT_EQ(bad, 0);
+}
+
 static void check_case(const Case *c) {
   const Type *type = c->type;
   CHECK_CONTEXT(
@@ -198,7 +226,9 @@ static void check_case(const Case *c) {
     memcpy(result.data, before, (size_t)size);
     run(type->gemm, &args, &parallel);
     CHECK_MEM_EQ(result.data, serial, (size_t)size);
+    if (type->epsilon > 0) check_epilogue(c, &args, &parallel, before, serial, size);
   }
+  if (type->epsilon > 0) check_epilogue(c, &args, NULL, before, serial, size);
   mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before),
       mem_free(serial);
   mem_free(packed), mem_free(wide_a), mem_free(wide_b);

@@ -167,6 +167,38 @@ TEST(tiles_of_several_blocks) {
   CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
 }
 
+/* y = 2 y + 1, which is wrong for an element that is not complete, or for which it is called twice. */
+static void double_block(const void *arg, void *c, int64_t rows, int64_t columns) {
+  float *y = c;
+  const Conv *conv = arg;
+  CHECK_INT_EQ(columns, conv->out_channels);
+  for (int64_t i = 0; i < rows * columns; i++) y[i] = 2 * y[i] + 1;
+}
+
+TEST(tiles_have_an_epilogue) {
+  static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20}, {3, 4, 4, 24, 16}, {2, 21, 26, 16, 112}};
+  for (int i = 0; i < 3; i++) {
+    const int64_t *s = kSizes[i];
+    Conv conv = conv_of(s[0], s[1], s[2], kSame, s[3], s[4]), ended = conv;
+    const GemmEpilogue epilogue = {double_block, &conv, 1};
+    ended.epilogue = &epilogue;
+    int64_t count = result_size(&conv), calls = 0;
+    float *a = numbers(image_size(&conv), even_number, 1), *w = numbers(9 * s[3] * s[4], even_number, 2);
+    float *plain = mem_alloc(count * (int64_t)sizeof(float)),
+          *both = mem_alloc(count * (int64_t)sizeof(float));
+    REQUIRE(a && w && plain && both);
+    CHECK(run(CONV_FORWARD, &conv, true, a, w, plain, NULL));
+    for (int threads = 1; threads <= 5; threads += 2) {
+      Parallel parallel = {fake_parallel_run, &calls, threads};
+      CHECK(run(CONV_FORWARD, &ended, true, a, w, both, &parallel));
+      int bad = 0;
+      for (int64_t k = 0; k < count; k++) bad += both[k] != 2 * plain[k] + 1;
+      CHECK_INT_EQ(bad, 0);
+    }
+    mem_free(a), mem_free(w), mem_free(plain), mem_free(both);
+  }
+}
+
 TEST(tiles_of_activations_and_of_numbers_of_different_sizes) {
   for (int64_t taps = 3; taps <= 5; taps += 2) {
     Conv conv = conv_of_taps(taps, 2, 16, 16, taps == 3 ? kSame : kWide, 32, 16);
