@@ -9,6 +9,13 @@
  *                                  number of inputs
  *   results = [2]                  the node whose value is output i
  *
+ * The same program can follow a product: an attr FUSED_OPERANDS of a _FusedConv2D, _FusedMatMul or
+ * FusedDepthwiseConv2dNative says that the last of its fused_ops are one. Input 0 of the program is the
+ * result so far; the others are the inputs of the node that no other fused op takes. Its result is that of
+ * the last op, all types are T, and it has as many ops as FUSED_PROGRAM_OPS says:
+ *
+ *   fused_ops = ["BiasAdd", "Sigmoid", "Mul"], _operands = [0, 0, 1], _program_ops = 2
+ *
  * Sum, Mean, Max and Min have one operand here: they reduce the last dimension, which is kept with size 1.
  */
 #ifndef TFCORE_OP_FUSED_OP_H_
@@ -16,11 +23,14 @@
 
 #define FUSED_OP "_FusedElementwise"
 #define FUSED_NODES "nodes"
+#define FUSED_OPERANDS "_operands"
+#define FUSED_PROGRAM_OPS "_program_ops"
 
 enum {
   FUSED_MOST_NODES = 24,
   FUSED_MOST_OPERANDS = 3, /* of a node */
   FUSED_MOST_INPUTS = FUSED_MOST_NODES * FUSED_MOST_OPERANDS,
+  FUSED_MOST_ARGS = 16, /* inputs of a fused product after its two factors */
   FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES
 };
 

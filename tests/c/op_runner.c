@@ -246,7 +246,9 @@ static bool parse_attrs(OpRun *run, const char *p, Status *status) {
     }
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)(equals - p), p);
-    const AttrDef *attr = op_def_attr(run->op->def, name);
+    /* Those that no op defines are integers here. */
+    AttrDef private = {.name = name, .type = equals[1] == '[' ? "list(int)" : "int"};
+    const AttrDef *attr = name[0] == '_' ? &private : op_def_attr(run->op->def, name);
     if (!attr) return status_invalid(status, "%s has no attr %s", run->op->def->name, name);
     AttrValue *value = parse_attr(run->arena, attr, equals + 1, (size_t)(end - equals - 1));
     if (!value)

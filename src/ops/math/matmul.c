@@ -60,26 +60,34 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
   args->ldc = args->n;
   TRY(kernel_allocate_output_dims(context, 0, 2, (int64_t[]){args->m, args->n}, &out, status));
   args->c = out->data;
-  args->activation = product_epilogue_activation(context);
-  return product_epilogue_bias(context, out, args->n, &args->bias, status);
+  return true;
 }
 
-static bool matmul_kernel(KernelContext *context, Status *status) {
+static bool multiply(KernelContext *context, MatrixProduct *product, Status *status) {
   MatMulState *state = context->state;
-  MatrixProduct product = {.type = context->inputs[0]->dtype};
-  TRY(prepare(context, &product.args, status));
-  if (product.args.m == 0 || product.args.n == 0)
-    return true; /* the product of the other sizes is arbitrary */
-  if (state->is_constant && product.args.k > 0 && wants_packed(&product))
-    TRY(packed_matrix_get(&state->packed_b, product.type, &product.args, context->parallel,
-                          &product.args.packed_b, status));
-  int64_t size = matrix_product_workspace(&product);
+  GemmArgs *args = &product->args;
+  if (args->m == 0 || args->n == 0) return true; /* the product of the other sizes is arbitrary */
+  if (state->is_constant && args->k > 0 && wants_packed(product)) {
+    TRY(packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b,
+                          status));
+  }
+  int64_t size = matrix_product_workspace(product);
   Buffer *workspace = NULL;
   if (size < 0) return status_oom(status, "a product of matrices");
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
-  matrix_product_run(&product, context->parallel, workspace ? workspace->data : NULL);
+  matrix_product_run(product, context->parallel, workspace ? workspace->data : NULL);
   buffer_unref(workspace);
   return true;
+}
+
+static bool matmul_kernel(KernelContext *context, Status *status) {
+  MatrixProduct product = {.type = context->inputs[0]->dtype};
+  TRY(prepare(context, &product.args, status));
+  ProductEnd end;
+  TRY(product_end_begin(&end, context, &context->outputs[0], product.args.n, status));
+  product.args.bias = end.bias, product.args.activation = end.activation;
+  product.args.epilogue = end.epilogue;
+  return product_end_finish(&end, multiply(context, &product, status));
 }
 
 /* A product of dy with the conjugate of the other operand. TensorFlow has no functional gradient for complex

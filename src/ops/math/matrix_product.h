@@ -7,8 +7,8 @@
 
 typedef struct MatrixProduct {
   DataType type; /* float, double, half, bfloat16, int16, int32, int64, complex64, complex128 */
-  GemmArgs args; /* dense: lda and ldb are the lengths of rows; bias, activation and packed_b for float and
-                  * double only */
+  GemmArgs args; /* dense: lda and ldb are the lengths of rows; bias, activation, epilogue and packed_b for
+                  * float and double only */
   bool conjugate_a, conjugate_b; /* of complex matrices */
 } MatrixProduct;
 

@@ -71,9 +71,10 @@ static bool depthwise(KernelContext *context, Status *status) {
   ImageSizes sizes = {conv.batch, {conv.axis[0].out, conv.axis[1].out}, conv.out_channels};
   image_dims(&sizes, state->attrs.channels_first, dims);
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
-  TRY(product_epilogue_bias(context, out, conv.out_channels, &conv.bias, status));
-  conv.activation = product_epilogue_activation(context);
-  return compute(context, CONV_FORWARD, &conv, out, status);
+  ProductEnd end;
+  TRY(product_end_begin(&end, context, out, conv.out_channels, status));
+  conv.bias = end.bias, conv.activation = end.activation, conv.epilogue = end.epilogue;
+  return product_end_finish(&end, compute(context, CONV_FORWARD, &conv, out, status));
 }
 
 /* Reads a shape of four sizes from a tensor. */

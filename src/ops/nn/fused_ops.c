@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "op/fused_op.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "op/shape_window.h"
@@ -92,28 +93,96 @@ static bool add_fused(Fusion *f, Str op, Status *status) {
 
 /* --- what the product does itself --- */
 
-static const ProductEpilogue kEpilogues[2][3] = {{{false, GEMM_NONE},
-                                                  {false, GEMM_RELU},
-                                                  {false, GEMM_RELU6}},
-                                                 {{true, GEMM_NONE}, {true, GEMM_RELU}, {true, GEMM_RELU6}}};
-
 static bool is_op(const Fusion *f, size_t i, const char *name) {
   if (i >= f->ops->n_s) return false;
   return str_equal_text((Str){(const char *)f->ops->s[i].data, f->ops->s[i].len}, name);
 }
 
-/* Lets the product add a bias and compute an activation that follows. Returns the number of these ops. */
-static size_t extend_product(Fusion *f) {
+static bool is_channels_first(const NodeDef *node) {
+  const AttrValue *format = node_def_attr(node, "data_format");
+  return format && str_equal_text((Str){(const char *)format->s.data, format->s.len}, "NCHW");
+}
+
+/* The program (op/fused_op.h) of the last `count` fused ops. */
+static bool make_program(const Fusion *f, size_t count, const AttrListValue *operands, int num_inputs,
+                         FusedProgram **program, Status *status) {
+  const KernelConstruction *construction = f->construction;
+  DataType type = construction->output_types[0], types[FUSED_MOST_INPUTS];
+  Str ops[FUSED_MOST_NODES];
+  bool fits = operands && (type == DT_FLOAT || type == DT_DOUBLE) && count <= FUSED_MOST_NODES &&
+              num_inputs <= FUSED_MOST_ARGS && !is_channels_first(construction->node);
+  if (!fits) return fused_program_refuse(status);
+  for (size_t i = 0; i < count; i++) {
+    const ProtobufCBinaryData *op = &f->ops->s[f->ops->n_s - count + i];
+    ops[i] = (Str){(const char *)op->data, op->len};
+  }
+  for (int i = 0; i < FUSED_MOST_INPUTS; i++) types[i] = type;
+  const int64_t last = (int64_t)count - 1;
+  const FusedSource source = {.num_nodes = (int)count,
+                              .ops = ops,
+                              .types = types,
+                              .operands = operands->i,
+                              .num_operands = (int64_t)operands->n_i,
+                              .input_types = types,
+                              .num_inputs = 1 + num_inputs,
+                              .results = &last,
+                              .output_types = types,
+                              .num_outputs = 1};
+  *program = arena_calloc(construction->arena, 1, sizeof **program);
+  if (!*program) return status_oom(status, "a kernel");
+  TRY(fused_program_make(&source, construction->node->name, construction->arena, *program, status));
+  return !(*program)->reduces || fused_program_refuse(status);
+}
+
+/* The number of fused ops that are a program; 0: there is none. */
+static bool count_program_ops(const Fusion *f, size_t *count, Status *status) {
+  const NodeDef *node = f->construction->node;
+  int64_t ops;
+  *count = 0;
+  if (!node_def_attr(node, FUSED_PROGRAM_OPS)) return true;
+  TRY(node_attr_int(node, FUSED_PROGRAM_OPS, &ops, status));
+  if (ops < 1 || ops > (int64_t)f->ops->n_s) return fused_program_refuse(status);
+  *count = (size_t)ops;
+  return true;
+}
+
+/* Adds the program of `count` ops that follow the first `before`. */
+static bool add_program(Fusion *f, size_t before, size_t count, ProductEpilogue *epilogue, Status *status) {
+  const AttrListValue *operands;
+  FusedProgram *program = NULL;
+  if (before + count != f->ops->n_s) return fused_program_refuse(status);
+  TRY(node_attr_list(f->construction->node, FUSED_OPERANDS, ATTR_INT, &operands, status));
+  TRY(make_program(f, count, operands, f->end - f->next, &program, status));
+  epilogue->program = program;
+  f->next = f->end;
+  return true;
+}
+
+/* Lets the product add a bias, compute an activation that follows, and run a program. *done: the number of
+ * these ops. */
+static bool extend_product(Fusion *f, size_t *done, Status *status) {
   DataType type = f->construction->output_types[0];
-  if (type != DT_FLOAT && type != DT_DOUBLE) return 0;
-  int bias = is_op(f, 0, "BiasAdd") && f->next < f->end;
-  GemmActivation activation = is_op(f, (size_t)bias, "Relu")    ? GEMM_RELU
-                              : is_op(f, (size_t)bias, "Relu6") ? GEMM_RELU6
-                                                                : GEMM_NONE;
-  if (!bias && activation == GEMM_NONE) return 0;
-  kernel_chain_extend(f->chain, bias, &kEpilogues[bias][activation]);
-  f->next += bias;
-  return (size_t)bias + (activation != GEMM_NONE);
+  bool heeds = type == DT_FLOAT || type == DT_DOUBLE;
+  ProductEpilogue epilogue = {.has_bias = heeds && is_op(f, 0, "BiasAdd") && f->next < f->end};
+  int first = f->next;
+  size_t program_ops;
+  TRY(count_program_ops(f, &program_ops, status));
+  *done = epilogue.has_bias;
+  f->next += epilogue.has_bias;
+  if (heeds && *done + program_ops < f->ops->n_s) {
+    epilogue.activation = is_op(f, *done, "Relu")    ? GEMM_RELU
+                          : is_op(f, *done, "Relu6") ? GEMM_RELU6
+                                                     : GEMM_NONE;
+    *done += epilogue.activation != GEMM_NONE;
+  }
+  if (program_ops > 0) TRY(add_program(f, *done, program_ops, &epilogue, status));
+  *done += program_ops;
+  if (*done == 0) return true;
+  ProductEpilogue *kept = arena_alloc(f->construction->arena, sizeof *kept);
+  if (!kept) return status_oom(status, "a kernel");
+  *kept = epilogue;
+  kernel_chain_extend(f->chain, f->next - first, kept);
+  return true;
 }
 
 static bool check_filter_format(const NodeDef *node, Status *status) {
@@ -139,7 +208,9 @@ static bool fused_construct(const KernelConstruction *construction, void *memory
   TRY(check_filter_format(construction->node, status));
   f.end = num_args < construction->num_inputs - 1 ? 2 + (int)num_args : construction->num_inputs;
   TRY(kernel_chain_add(f.chain, construction, op, NULL, 0, 0, 2, status));
-  for (size_t i = extend_product(&f); i < f.ops->n_s; i++)
+  size_t done;
+  TRY(extend_product(&f, &done, status));
+  for (size_t i = done; i < f.ops->n_s; i++)
     TRY(add_fused(&f, (Str){(const char *)f.ops->s[i].data, f.ops->s[i].len}, status));
   return f.next == f.end || status_invalid(status, "Fused %s must have one extra argument: bias.", f.name);
 }

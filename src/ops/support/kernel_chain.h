@@ -14,7 +14,7 @@
 
 #include "op/kernel.h"
 
-enum { KERNEL_CHAIN_MAX = 8, KERNEL_CHAIN_MAX_INPUTS = 8, KERNEL_CHAIN_MAX_OUTPUTS = 6 };
+enum { KERNEL_CHAIN_MAX = 8, KERNEL_CHAIN_MAX_INPUTS = 20, KERNEL_CHAIN_MAX_OUTPUTS = 6 };
 
 typedef struct ChainLink {
   OpKernel *kernel;        /* owned; or NULL: */
@@ -42,7 +42,7 @@ MUST_CHECK bool kernel_chain_add(KernelChain *chain, const KernelConstruction *c
 MUST_CHECK bool kernel_chain_add_compute(KernelChain *chain, KernelComputeFn compute, const void *data,
                                          Status *status);
 /* The last kernel, made from a registration, also takes the next `count` inputs of the node, and `data` is
- * its KernelContext.data; static. */
+ * its KernelContext.data, which lives as long as the chain. */
 void kernel_chain_extend(KernelChain *chain, int count, const void *data);
 /* The functions of an OpRegistration whose state is a KernelChain. */
 bool kernel_chain_compute(KernelContext *context, Status *status);

@@ -232,6 +232,9 @@ bool window_compute(KernelContext *context, ConvProduct product, const Conv *con
   if (tensor_num_elements(out) == 0) return true;
   if (tensor_num_elements(left) == 0 || tensor_num_elements(right) == 0) {
     memset(out->data, 0, (size_t)(tensor_num_elements(out) * (int64_t)dtype_size(out->dtype)));
+    if (conv->epilogue)
+      conv->epilogue->run(conv->epilogue->arg, out->data, output.batch * output.space[0] * output.space[1],
+                          output.channels);
     return true;
   }
   TRY_DONE(image_read(context, left, product == CONV_INPUT ? &output : &input, channels_first, &a, status));

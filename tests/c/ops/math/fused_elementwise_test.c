@@ -27,7 +27,7 @@ TEST(a_program_computes_its_nodes_in_order) {
 }
 
 static void refused(const char *node, const char *inputs) {
-  op_fails(node, inputs, CODE_INVALID_ARGUMENT, "The program of a _FusedElementwise is invalid");
+  op_fails(node, inputs, CODE_INVALID_ARGUMENT, "The program of a fused op is invalid");
 }
 
 TEST(programs_that_do_not_fit_are_refused) {

@@ -98,3 +98,65 @@ TEST(prelu_has_a_slope_for_negative_values) {
 GRADIENT_CASES(fused_ops, {"Prelu[T=double]", "double[4] -1.5 0.5 2 -3; double[4] 0.5 2 -1 0.25"},
                {"Prelu[T=double]", "double[2,3] -1.5 0.5 2 -3 1 -2; double[3] 0.5 2 -1"},
                {"Prelu[T=double]", "double[] -1.5; double[2] 0.5 2"})
+
+/* --- programs --- */
+
+#define SWISH "fused_ops=[BiasAdd, Sigmoid, Mul], _program_ops=2, _operands=[0, 0, 1]]"
+#define SUMS "fused_ops=[AddV2, Mul], _program_ops=2, _operands=[0, 1, 3, 2]]"
+
+/* x / (1 + exp(-x)) of 2 and -4; and (x + z) * s with a z of the result's shape and an s of each channel. */
+TEST(products_run_a_program_of_elementwise_ops) {
+  op_gives_about("_FusedMatMul[T=float, num_args=1, " SWISH, "float[1,1] 1; float[1,2] 1 -5; float[2] 1 1",
+                 "float[1,2] 1.7615942 -0.0719448", 1e-6);
+  op_gives_about(CONV "num_args=1, TArgs=[float], " SWISH,
+                 "float[1,1,1,1] 1; float[1,1,1,2] 1 -5; float[2] 1 1", "float[1,1,1,2] 1.7615942 -0.0719448",
+                 1e-6);
+  op_gives("FusedDepthwiseConv2dNative" DEPTHWISE "num_args=2, " SUMS,
+           "float[1,1,2,2] 1 2 3 4; float[1,1,2,1] 5 -6; float[1,1,2,2] 10 20 30 40; float[2] 1 -1",
+           "float[1,1,2,2] 15 -8 45 -16");
+  op_gives("_FusedMatMul[T=float, num_args=2, " SUMS,
+           "float[2,1] 1 2; float[1,2] 3 4; float[1,2,2] 1 2 3 4; float[] 10", "float[2,2] 40 60 90 120");
+  op_gives(
+      "_FusedConv2D[T=double, strides=[1, 1, 1, 1], padding=VALID, num_args=2, TArgs=[double, double], " SUMS,
+      "double[1,1,1,1] 2; double[1,1,1,2] 1 3; double[2] 1 2; double[] 10", "double[1,1,1,2] 30 80");
+}
+
+/* Large enough for blas/winograd.h: each result is a sum of 3 * 3 * 16 ones. */
+TEST(convolutions_of_tiles_run_a_program) {
+  op_gives_about(CONV "num_args=2, TArgs=[float, float], " SUMS, ONES "float[16] -100; float[] 2",
+                 "float[1,10,10,16] 88", 1e-5);
+}
+
+/* Without channels or depth, the program runs on zeros. */
+TEST(products_of_nothing_run_a_program) {
+  op_gives("_FusedMatMul[T=float, num_args=2, " SUMS, "float[2,0]; float[0,2]; float[2] 1 2; float[] 10",
+           "float[2,2] 10 20 10 20");
+  op_gives("_FusedMatMul[T=float, num_args=2, " SUMS, "float[0,1]; float[1,2] 1 2; float[2] 1 2; float[] 10",
+           "float[0,2]");
+  op_gives(CONV "num_args=2, TArgs=[float, float], " SUMS,
+           "float[1,1,2,0]; float[1,1,1,2] 1 3; float[2] 1 2; float[] 10", "float[1,1,2,2] 10 20 10 20");
+}
+
+TEST(programs_that_do_not_fit_a_product_are_refused) {
+  static const char kInputs[] = "float[1,1] 1; float[1,2] 1 -5; float[2] 1 1";
+  static const char *const kOps[] =
+      {"fused_ops=[BiasAdd, Sigmoid], _program_ops=3, _operands=[0]]",
+       "fused_ops=[BiasAdd, Sigmoid], _program_ops=0, _operands=[0]]",
+       "fused_ops=[BiasAdd, Elu, Sigmoid], _program_ops=1, _operands=[0]]", /* Elu is no part of either */
+       "fused_ops=[BiasAdd, Sigmoid], _program_ops=1, _operands=[1]]",
+       "fused_ops=[BiasAdd, Softmax], _program_ops=1, _operands=[0]]",
+       "fused_ops=[BiasAdd, Max], _program_ops=1, _operands=[0]]"};
+  for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++) {
+    char op[200];
+    snprintf(op, sizeof op, "_FusedMatMul[T=float, num_args=1, %s", kOps[i]);
+    op_fails(op, kInputs, CODE_INVALID_ARGUMENT, "The program of a fused op is invalid");
+  }
+  op_fails(
+      "_FusedConv2D[T=float, strides=[1, 1, 1, 1], padding=VALID, data_format=NCHW, num_args=1, "
+      "TArgs=[float], " SWISH,
+      "float[1,1,1,1] 1; float[1,1,1,2] 1 -5; float[2] 1 1", CODE_INVALID_ARGUMENT,
+      "The program of a fused op is invalid");
+  op_fails("_FusedMatMul[T=float, num_args=2, " SUMS,
+           "float[2,1] 1 2; float[1,2] 3 4; float[2,1] 1 2; float[] 10", CODE_INVALID_ARGUMENT,
+           "Incompatible shapes: [2,2] vs. [2,1]");
+}

@@ -1,6 +1,6 @@
 /* The run of a fused program: shapes, memory, and the values that are smaller than the result. fused_tiles.c
  * computes the rest. */
-#include "ops/math/fused_run.h"
+#include "ops/support/fused_run.h"
 
 /* --- shapes --- */
 
@@ -54,13 +54,10 @@ static void note_largest(FusedRun *run, int value) {
   run->shape = run->shapes[value];
 }
 
-/* The shapes and numbers of elements of all values. */
+/* The shapes and numbers of elements of all values, given the shapes of the inputs. */
 static bool infer(FusedRun *run, KernelContext *context, Status *status) {
   const FusedProgram *program = run->program;
-  for (int i = 0; i < program->num_inputs; i++) {
-    run->shapes[i] = &context->inputs[i]->shape;
-    run->counts[i] = shape_num_elements(run->shapes[i]);
-  }
+  for (int i = 0; i < program->num_inputs; i++) run->counts[i] = shape_num_elements(run->shapes[i]);
   for (int i = 0; i < program->num_nodes; i++) {
     int value = program->num_inputs + i;
     context->node_name = program->nodes[i].name;
@@ -233,29 +230,68 @@ static void run_whole(const FusedRun *run, int i) {
 
 /* --- all --- */
 
+/* The arrays are set as far as they are used. */
+static void begin(FusedRun *run, const FusedProgram *program, const KernelContext *context) {
+  run->program = program;
+  run->parallel = context->parallel;
+  run->num_made = run->num_scratch = run->num_partial = 0;
+  run->elements = run->row = 0;
+  run->shape = NULL;
+}
+
+static void run_whole_nodes(const FusedRun *run) {
+  for (int i = 0; i < run->program->num_nodes; i++) {
+    if (!run->tiled[i]) run_whole(run, i);
+  }
+}
+
 static bool run_program(FusedRun *run, KernelContext *context, Status *status) {
   const FusedProgram *program = run->program;
+  for (int i = 0; i < program->num_inputs; i++) run->shapes[i] = &context->inputs[i]->shape;
   TRY(infer(run, context, status));
   choose_tiled(run);
   TRY(allocate_outputs(run, context, status));
   TRY(allocate_whole(run, context, status));
   for (int i = 0; i < program->num_inputs; i++) run->data[i] = context->inputs[i]->data;
-  for (int i = 0; i < program->num_nodes; i++) {
-    if (!run->tiled[i]) run_whole(run, i);
-  }
+  run_whole_nodes(run);
   fused_tiles_run(run);
   return true;
 }
 
 bool fused_program_run(const FusedProgram *program, KernelContext *context, Status *status) {
-  FusedRun run; /* the arrays are set as far as they are used */
-  run.program = program;
-  run.parallel = context->parallel;
-  run.num_made = run.num_scratch = run.num_partial = 0;
-  run.elements = run.row = 0;
-  run.shape = NULL;
+  FusedRun run;
+  begin(&run, program, context);
   bool ok = run_program(&run, context, status);
-  for (int i = 0; i < run.num_made; i++) shape_clear(&run.made[i]);
-  for (int i = 0; i < run.num_scratch; i++) buffer_unref(run.scratch[i]);
+  fused_run_end(&run);
   return ok;
+}
+
+/* --- after a product --- */
+
+bool fused_run_begin(FusedRun *run, const FusedProgram *program, KernelContext *context,
+                     const Shape *const *shapes, void *const *data, bool *tiles, Status *status) {
+  begin(run, program, context);
+  int result = program->num_inputs + program->results[0];
+  for (int i = 0; i < program->num_inputs; i++) {
+    run->shapes[i] = shapes[i];
+    run->data[i] = data[i];
+  }
+  TRY(infer(run, context, status));
+  if (run->counts[result] != run->counts[0]) return fused_program_refuse(status);
+  choose_tiled(run);
+  TRY(allocate_whole(run, context, status));
+  run->data[result] = data[0];
+  *tiles = run->tiled[program->results[0]];
+  if (*tiles) run_whole_nodes(run);
+  return true;
+}
+
+void fused_run_rest(const FusedRun *run) {
+  if (!run->tiled[run->program->results[0]]) run_whole_nodes(run);
+  fused_tiles_run(run);
+}
+
+void fused_run_end(FusedRun *run) {
+  for (int i = 0; i < run->num_made; i++) shape_clear(&run->made[i]);
+  for (int i = 0; i < run->num_scratch; i++) buffer_unref(run->scratch[i]);
 }

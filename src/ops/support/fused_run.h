@@ -1,8 +1,17 @@
-/* One run of a fused program (ops/math/fused_program.h): fused_run.c and fused_tiles.c. */
-#ifndef TFCORE_OPS_MATH_FUSED_RUN_H_
-#define TFCORE_OPS_MATH_FUSED_RUN_H_
+/* One run of a fused program (ops/support/fused_program.h): fused_run.c and fused_tiles.c.
+ *
+ * A program whose first input is the result of a product, and whose one output takes its place, can run on
+ * blocks of the result as they are completed:
+ *
+ *   TRY_DONE(fused_run_begin(&run, program, context, shapes, data, &tiles, status));
+ *   if (tiles) multiply(..., fused_tiles_block);   // which multiply calls for each block
+ *   else multiply(...), fused_run_rest(&run);
+ *   fused_run_end(&run);
+ */
+#ifndef TFCORE_OPS_SUPPORT_FUSED_RUN_H_
+#define TFCORE_OPS_SUPPORT_FUSED_RUN_H_
 
-#include "ops/math/fused_program.h"
+#include "ops/support/fused_program.h"
 
 enum { FUSED_MOST_PARTIAL = 8 };
 
@@ -51,5 +60,18 @@ double fused_node_work(const FusedNode *node);
 bool fused_tiles_plan(FusedRun *run);
 /* Computes all tiled nodes. */
 void fused_tiles_run(const FusedRun *run);
+/* Computes them for `rows` rows of `columns` elements, `stride` elements apart, from element `first` on. */
+void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns);
+
+/* Begins a run in which input i has the shape shapes[i] and its elements at data[i], and the one output, with
+ * the shape and the memory of input 0, is computed by fused_run_rest or, if *tiles, by calls of
+ * fused_tiles_block for blocks of input 0 that are complete. INVALID_ARGUMENT if the shapes do not fit. In
+ * any case, fused_run_end follows. */
+MUST_CHECK bool fused_run_begin(FusedRun *run, const FusedProgram *program, KernelContext *context,
+                                const Shape *const *shapes, void *const *data, bool *tiles, Status *status);
+void fused_run_rest(const FusedRun *run);
+void fused_run_end(FusedRun *run);
+/* Of an element of the output, for the tiled nodes. */
+double fused_run_work(const FusedRun *run);
 
 #endif

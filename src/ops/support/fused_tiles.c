@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/odometer.h"
-#include "ops/math/fused_run.h"
+#include "ops/support/fused_run.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
 #include "ops/support/reduction.h"
@@ -202,8 +202,6 @@ static void run_long_rows(Tiles *tiles, int64_t begin, int64_t end) {
   const FusedRun *run = tiles->run;
   int last = run->nest.rank - 1;
   int64_t row = run->nest.dims[last];
-  for (int p = 0; p < run->num_partial; p++) tiles->repeated[p].still = run->nest.strides[p][last] == 0;
-  make_calls(tiles);
   while (begin < end) {
     int64_t column = begin % row, stop = begin - column + row < end ? begin - column + row : end;
     int64_t offsets[FUSED_MOST_PARTIAL], index[BROADCAST_MAX_RANK];
@@ -243,8 +241,7 @@ static void lay_out(const FusedRun *run, int p, int64_t at, int64_t count, char 
   }
 }
 
-/* A tile holds several rows. */
-static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
+static void lay_out_rows(Tiles *tiles) {
   const FusedRun *run = tiles->run;
   int last = run->nest.rank - 1;
   int64_t row = run->nest.dims[last];
@@ -257,7 +254,12 @@ static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
     int64_t all = tiles->length + row < run->elements ? tiles->length + row : run->elements;
     if (repeated->is_row) lay_out(run, p, 0, all, repeated->place);
   }
-  make_calls(tiles);
+}
+
+/* A tile holds several rows. */
+static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
+  const FusedRun *run = tiles->run;
+  int64_t row = run->nest.dims[run->nest.rank - 1];
   for (; begin < end; begin += tiles->length) {
     int64_t count = end - begin < tiles->length ? end - begin : tiles->length;
     for (int p = 0; p < run->num_partial; p++) {
@@ -273,9 +275,6 @@ static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
 static void run_rows(Tiles *tiles, int64_t begin, int64_t end) {
   const FusedRun *run = tiles->run;
   int64_t index[BROADCAST_MAX_RANK];
-  for (int p = 0; p < run->num_partial; p++)
-    tiles->repeated[p].still = run->nest.strides[p][run->nest.rank - 1] == 0;
-  make_calls(tiles);
   for (int64_t row = begin; row < end; row++) {
     for (int p = 0; p < run->num_partial; p++) {
       Odometer o = walk(run, p, index);
@@ -286,35 +285,66 @@ static void run_rows(Tiles *tiles, int64_t begin, int64_t end) {
   }
 }
 
-static void run_range(void *arg, int64_t begin, int64_t end) {
-  const FusedRun *run = arg;
-  _Alignas(64) char room[ROOM];
-  Tiles tiles;
+/* All elements are in place or single. */
+static void run_plain(Tiles *tiles, int64_t begin, int64_t end) {
+  for (; begin < end; begin += tiles->length)
+    run_tile(tiles, begin, 0, end - begin < tiles->length ? end - begin : tiles->length);
+}
+
+/* --- all --- */
+
+static bool has_short_rows(const FusedRun *run) {
+  return run->row == 0 && run->num_partial > 0 && run->nest.dims[run->nest.rank - 1] < SHORT_ROW;
+}
+
+static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room) {
   int count = run->program->num_places + run->num_partial;
   int64_t length = ROOM / ((count + 1) * MOST_ELEMENT) - SHORT_ROW;
-  tiles.run = run;
-  tiles.length = length > MOST_TILE ? MOST_TILE : length / 16 * 16;
-  for (int i = 0; i < count; i++) tiles.places[i] = room + i * (tiles.length + SHORT_ROW) * MOST_ELEMENT;
-  if (run->row > 0) {
-    for (int i = 0; i < run->program->num_places; i++)
-      tiles.places[i] = room + i * run->row * run->program->widest;
-    run_rows(&tiles, begin, end);
-  } else if (run->num_partial == 0) {
-    make_calls(&tiles);
-    for (; begin < end; begin += tiles.length)
-      run_tile(&tiles, begin, 0, end - begin < tiles.length ? end - begin : tiles.length);
-  } else if (run->nest.dims[run->nest.rank - 1] >= SHORT_ROW) {
-    run_long_rows(&tiles, begin, end);
+  tiles->run = run;
+  tiles->length = length > MOST_TILE ? MOST_TILE : length / 16 * 16;
+  for (int i = 0; i < count; i++) tiles->places[i] = room + i * (tiles->length + SHORT_ROW) * MOST_ELEMENT;
+  for (int i = 0; run->row > 0 && i < run->program->num_places; i++)
+    tiles->places[i] = room + i * run->row * run->program->widest;
+  if (has_short_rows(run)) {
+    lay_out_rows(tiles);
   } else {
-    run_short_rows(&tiles, begin, end);
+    for (int p = 0; p < run->num_partial; p++)
+      tiles->repeated[p].still = run->nest.strides[p][run->nest.rank - 1] == 0;
+  }
+  make_calls(tiles);
+}
+
+void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns) {
+  _Alignas(64) char room[ROOM];
+  Tiles tiles;
+  begin_tiles(&tiles, run, room);
+  if (columns == stride) columns *= rows, rows = 1;
+  for (; rows > 0; rows--, first += stride) {
+    int64_t end = first + columns;
+    if (run->row > 0) run_rows(&tiles, first / run->row, end / run->row);
+    else if (run->num_partial == 0) run_plain(&tiles, first, end);
+    else if (has_short_rows(run)) run_short_rows(&tiles, first, end);
+    else run_long_rows(&tiles, first, end);
   }
 }
 
-void fused_tiles_run(const FusedRun *run) {
+/* Elements, or rows, [begin, end). */
+static void run_range(void *arg, int64_t begin, int64_t end) {
+  const FusedRun *run = arg;
+  int64_t size = run->row > 0 ? run->row : 1;
+  fused_tiles_block(run, begin * size, 1, 0, (end - begin) * size);
+}
+
+double fused_run_work(const FusedRun *run) {
   double work = 0;
   for (int i = 0; i < run->program->num_nodes; i++) {
     if (run->tiled[i]) work += fused_node_work(&run->program->nodes[i]);
   }
+  return work;
+}
+
+void fused_tiles_run(const FusedRun *run) {
+  double work = fused_run_work(run);
   int64_t tile = run->row > 0 ? run->row : 1;
   if (work > 0)
     parallel_work(run->parallel, run->elements / tile, work * (double)tile, run_range, (void *)run);

@@ -1,7 +1,7 @@
-/* The program of a _FusedElementwise node (op/fused_op.h), and its run: the loops of the kernels of the
- * ops, called for one tile of elements after the other, so that the values between them stay in the cache. */
-#ifndef TFCORE_OPS_MATH_FUSED_PROGRAM_H_
-#define TFCORE_OPS_MATH_FUSED_PROGRAM_H_
+/* The program of a fused node (op/fused_op.h), and its run: the loops of the kernels of the ops, called for
+ * one tile of elements after the other, so that the values between them stay in the cache. */
+#ifndef TFCORE_OPS_SUPPORT_FUSED_PROGRAM_H_
+#define TFCORE_OPS_SUPPORT_FUSED_PROGRAM_H_
 
 #include "blas/reduce.h"
 #include "op/fused_op.h"
@@ -46,6 +46,26 @@ typedef struct FusedProgram {
   int results[FUSED_MOST_NODES];
   int last_reads[FUSED_MOST_VALUES]; /* the last node that reads the value; -1: none */
 } FusedProgram;
+
+/* What a program is made of; op/fused_op.h explains `operands`. */
+typedef struct FusedSource {
+  const Str *ops, *names; /* of the nodes; names NULL: those of the ops */
+  const DataType *types;  /* of the nodes */
+  int num_nodes;
+  const int64_t *operands;
+  int64_t num_operands;
+  const DataType *input_types;
+  int num_inputs;
+  const int64_t *results; /* the node whose value is output i */
+  const DataType *output_types;
+  int num_outputs;
+} FusedSource;
+
+/* Makes the program of a node with that name, in zeroed memory. INVALID_ARGUMENT, as fused_program_refuse
+ * says it, if it makes no sense. */
+MUST_CHECK bool fused_program_make(const FusedSource *source, const char *name, Arena *arena,
+                                   FusedProgram *program, Status *status);
+bool fused_program_refuse(Status *status);
 
 /* Computes all outputs. An error names the node whose shapes do not fit. */
 MUST_CHECK bool fused_program_run(const FusedProgram *program, KernelContext *context, Status *status);
