@@ -27,13 +27,11 @@ static double element(const Tensor *value, int64_t i) {
 
 /* Whether the tensor has one element in all, or one for each channel and none for other dimensions. */
 static bool is_by_channel(const ChannelTerms *terms, const Tensor *value) {
-  int32_t rank = value->shape.rank, channel = rank - 1 - terms->after;
+  int32_t rank = value->shape.rank, end = rank - terms->after, begin = end - terms->split;
+  int64_t elements = tensor_num_elements(value), channels = 1;
   if (value->dtype != terms->type || rank > terms->rank) return false;
-  for (int32_t i = 0; i < rank; i++) {
-    int64_t size = shape_dim(&value->shape, i);
-    if (size != 1 && (i != channel || size != terms->channels)) return false;
-  }
-  return true;
+  for (int32_t i = begin < 0 ? 0 : begin; i < end; i++) channels *= shape_dim(&value->shape, i);
+  return elements == 1 || (elements == terms->channels && channels == elements);
 }
 
 /* --- single constants --- */

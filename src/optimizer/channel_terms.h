@@ -13,6 +13,7 @@ typedef struct ChannelTerms {
   DataType type; /* of the product: float or double */
   int32_t rank;  /* of the product */
   int32_t after; /* the dimensions after that of the channels */
+  int32_t split; /* 1, or: the product is reshaped, and so many last dimensions are its channels */
   int64_t channels;
   double *scale, *offset; /* one for each channel */
   bool has_scale, has_offset;
@@ -23,7 +24,7 @@ typedef struct ChannelTerms {
  * memory. */
 MUST_CHECK bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status);
 
-/* Factors of one and terms of zero, in `arena`. The first four fields are set. */
+/* Factors of one and terms of zero, in `arena`. The first five fields are set. */
 MUST_CHECK bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *status);
 /* Adds the node that reads the result at input `input`, if it is a Mul, an addition, a Sub or a batch norm of
  * inference with constants by channel; *added is false for other nodes. `may_scale`: whether factors are

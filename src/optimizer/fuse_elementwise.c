@@ -40,19 +40,8 @@ static const Node *only_reader(const Node *node) {
   return reader;
 }
 
-static bool same_dim(DimHandle a, DimHandle b) {
-  return a == b || (dim_known(a) && dim_known(b) && dim_value(a) == dim_value(b));
-}
-
-/* Whether both have the same shape, whatever its unknown parts. */
 static bool same_shape(const Node *a, const Node *b) {
-  ShapeHandle x = a->output_shapes[0], y = b->output_shapes[0];
-  if (!x || !y || !shape_rank_known(x) || !shape_rank_known(y) || shape_rank(x) != shape_rank(y))
-    return false;
-  for (int32_t i = 0; i < shape_rank(x); i++) {
-    if (!same_dim(x->dims[i], y->dims[i])) return false;
-  }
-  return true;
+  return optimizer_same_shape(a->output_shapes[0], b->output_shapes[0]);
 }
 
 /* The number of elements of a known shape, at least -1: unknown. */

@@ -8,6 +8,7 @@
 #include "optimizer/channel_terms.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
+#include "optimizer/product_ops.h"
 
 typedef struct Fuse {
   Graph *graph;
@@ -21,19 +22,6 @@ static bool oom(const Fuse *f) { return status_oom(f->status, "fusing nodes"); }
 
 /* --- products --- */
 
-typedef struct ProductOp {
-  const char *op, *fused;
-  const char *attrs[6]; /* that both have */
-} ProductOp;
-
-static const ProductOp kProducts[] = {
-    {"Conv2D", "_FusedConv2D", {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
-    {"DepthwiseConv2dNative",
-     "FusedDepthwiseConv2dNative",
-     {"T", "strides", "padding", "explicit_paddings", "data_format", "dilations"}},
-    {"MatMul", "_FusedMatMul", {"T", "transpose_a", "transpose_b"}},
-};
-
 enum { MOST_PARTS = 16 };
 
 /* A product, and what is fused with it. */
@@ -44,6 +32,7 @@ typedef struct Product {
   int64_t padding[8];      /* its sizes */
   Node *parts[MOST_PARTS]; /* the product and what follows it */
   int num_parts;
+  Node *reshape; /* the last of the parts that only reshape a matrix, or NULL */
   ChannelTerms terms;
   bool is_transposed; /* the filter has one row for each channel */
   NodeOutput bias;    /* that is no constant; node NULL: none */
@@ -56,24 +45,21 @@ static bool is_free(const Fuse *f, const Node *node) {
   return node->op && !node->op->is_aside && optimizer_is_free(f->keep, node) && node_has_own_kernel(node);
 }
 
-static bool is_channels_first(const Node *node) { return optimizer_attr_is(node, "data_format", "NCHW"); }
-
 /* Whether the node is a product whose number of channels is known. */
 static bool begin(const Fuse *f, Node *node, Product *p) {
-  const size_t kinds = sizeof kProducts / sizeof *kProducts;
-  size_t kind = 0;
-  while (kind < kinds && !is_op(node, kProducts[kind].op)) kind++;
-  if (kind == kinds || !is_free(f, node) || node->num_inputs != 2 || !node->inputs[0] || !node->inputs[1])
+  const ProductOp *op = product_op_of(node);
+  if (!op || product_is_fused(op, node) || !is_free(f, node) || node->num_inputs != 2 || !node->inputs[0] ||
+      !node->inputs[1])
     return false;
   ShapeHandle shape = node->output_shapes[0];
   DataType type = node->output_types[0];
   bool is_matrix = is_op(node, "MatMul");
   if (!shape || !shape_rank_known(shape) || (type != DT_FLOAT && (is_matrix || type != DT_DOUBLE)))
     return false;
-  int32_t rank = shape_rank(shape), after = is_channels_first(node) ? 2 : 0;
+  int32_t rank = shape_rank(shape), after = product_is_channels_first(node) ? 2 : 0;
   if (rank != (is_matrix ? 2 : 4) || !dim_known(shape->dims[rank - 1 - after])) return false;
   const AttrValue *transposed = node_def_attr(node->def, "transpose_b");
-  *p = (Product){.op = &kProducts[kind],
+  *p = (Product){.op = op,
                  .node = node,
                  .parts = {node},
                  .num_parts = 1,
@@ -81,6 +67,7 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
                  .terms = {.type = type,
                            .rank = rank,
                            .after = after,
+                           .split = 1,
                            .channels = dim_value(shape->dims[rank - 1 - after])}};
   return p->terms.channels > 0;
 }
@@ -91,7 +78,7 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
 static bool find_pad(const Fuse *f, Product *p) {
   const Edge *edge = p->node->inputs[0];
   const Node *pad = edge->src;
-  if (is_op(p->node, "MatMul") || is_channels_first(p->node) ||
+  if (is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
       !optimizer_attr_is(p->node, "padding", "VALID"))
     return true;
   if (!is_op(pad, "Pad") || !is_free(f, pad) || !optimizer_same_device(pad, p->node) ||
@@ -139,8 +126,9 @@ static const char *activation_of(const Node *node) {
 static NodeOutput bias_of(const Product *p, const Node *node) {
   const NodeOutput none = {NULL, 0};
   int other = 1 - last_of(p)->out_edges[0]->dst_input;
-  bool is_bias = is_op(node, "BiasAdd") && other == 1 && is_channels_first(node) == (p->terms.after > 0);
-  if (!is_bias && (!is_op(node, "AddV2") || p->terms.after > 0)) return none;
+  bool is_bias =
+      is_op(node, "BiasAdd") && other == 1 && product_is_channels_first(node) == (p->terms.after > 0);
+  if (p->terms.split > 1 || (!is_bias && (!is_op(node, "AddV2") || p->terms.after > 0))) return none;
   const Edge *edge = node->inputs[other];
   ShapeHandle shape = edge->src->output_shapes[edge->src_output];
   if (dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
@@ -148,10 +136,36 @@ static NodeOutput bias_of(const Product *p, const Node *node) {
   return dim_value(shape->dims[0]) == p->terms.channels ? (NodeOutput){edge->src, edge->src_output} : none;
 }
 
+/* The number of last dimensions that the channels become when the product is reshaped; 0: there is none. */
+static int32_t split_of(const Product *p, ShapeHandle shape) {
+  int64_t size = 1;
+  if (!shape || !shape_rank_known(shape)) return 0;
+  for (int32_t i = 1; i <= shape_rank(shape); i++) {
+    DimHandle dim = shape->dims[shape_rank(shape) - i];
+    if (!dim_known(dim) || dim_value(dim) < 1 || p->terms.channels % dim_value(dim) != 0) return 0;
+    size *= dim_value(dim);
+    if (size >= p->terms.channels) return size == p->terms.channels ? i : 0;
+  }
+  return 0;
+}
+
+/* The layers of networks multiply matrices with the rows of tensors of higher rank. */
+static void find_reshapes(const Fuse *f, Product *p) {
+  Node *next;
+  int32_t split;
+  while (is_op(p->node, "MatMul") && (next = next_of(f, p)) && is_op(next, "Reshape") &&
+         last_of(p)->out_edges[0]->dst_input == 0 && (split = split_of(p, next->output_shapes[0]))) {
+    p->parts[p->num_parts++] = p->reshape = next;
+    p->terms.rank = shape_rank(next->output_shapes[0]);
+    p->terms.split = split;
+  }
+}
+
 /* Adds constant factors and terms, then a bias, then an activation. */
 static bool find_following(Fuse *f, Product *p) {
   Node *next;
   bool is_part = true;
+  find_reshapes(f, p);
   TRY(channel_terms_begin(&p->terms, f->arena, f->status));
   while ((next = next_of(f, p)) && is_part) {
     TRY(channel_terms_add(&p->terms, next, last_of(p)->out_edges[0]->dst_input, is_const_filter(p), &is_part,
@@ -166,6 +180,10 @@ static bool find_following(Fuse *f, Product *p) {
   next = p->bias.node || p->terms.has_offset ? next_of(f, p) : NULL;
   p->activation = next ? activation_of(next) : NULL;
   if (p->activation) p->parts[p->num_parts++] = next;
+  if (last_of(p) == p->reshape) {
+    p->num_parts = 1;
+    p->reshape = NULL;
+  }
   return true;
 }
 
@@ -213,14 +231,6 @@ static bool add_bias(Fuse *f, const Product *p, NodeOutput *bias) {
   return ok;
 }
 
-static void copy_attrs(const Product *p, NodeBuilder *b) {
-  for (size_t i = 0; i < sizeof p->op->attrs / sizeof *p->op->attrs && p->op->attrs[i]; i++) {
-    const AttrValue *value = node_def_attr(p->node->def, p->op->attrs[i]);
-    bool is_replaced = p->pad && strstr(p->op->attrs[i], "padding");
-    if (value && !is_replaced) node_builder_attr(b, p->op->attrs[i], (AttrValue *)value);
-  }
-}
-
 static void set_padding(const Product *p, NodeBuilder *b) {
   Arena *arena = node_builder_arena(b);
   node_builder_attr(b, "padding", attr_value_string(arena, "EXPLICIT", strlen("EXPLICIT")));
@@ -228,16 +238,11 @@ static void set_padding(const Product *p, NodeBuilder *b) {
 }
 
 static void set_fused_ops(const Product *p, NodeBuilder *b) {
-  Arena *arena = node_builder_arena(b);
   Str ops[2];
   size_t count = 0;
   ops[count++] = str_of("BiasAdd");
   if (p->activation) ops[count++] = str_of(p->activation);
-  node_builder_attr(b, "fused_ops", attr_value_string_list(arena, ops, count));
-  node_builder_int(b, "num_args", 1);
-  if (!is_op(p->node, "Conv2D")) return;
-  node_builder_types(b, "TArgs", &p->terms.type, 1);
-  node_builder_int(b, "num_host_args", 0);
+  product_set_fused_ops(p->op, b, ops, count, p->terms.type, 1);
 }
 
 static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
@@ -251,7 +256,7 @@ static bool add_fused(Fuse *f, const Product *p, Node **made) {
   NodeBuilder b;
   node_builder(&b, f->graph, has_bias ? p->op->fused : p->op->op, p->node->name);
   node_builder_device(&b, p->node->def->device);
-  copy_attrs(p, &b);
+  product_copy_attrs(p->op, p->node, p->pad ? "padding" : NULL, &b);
   if (p->pad) set_padding(p, &b);
   if (has_bias) set_fused_ops(p, &b);
   node_builder_inputs(&b, inputs, 2 + has_bias);
@@ -261,7 +266,7 @@ static bool add_fused(Fuse *f, const Product *p, Node **made) {
     return false;
   }
   (*made)->assigned_device = p->node->assigned_device;
-  (*made)->output_shapes[0] = last_of(p)->output_shapes[0];
+  (*made)->output_shapes[0] = p->reshape ? p->node->output_shapes[0] : last_of(p)->output_shapes[0];
   return true;
 }
 
@@ -270,12 +275,14 @@ static bool fuse_product(Fuse *f, Product *p, bool *changed) {
   TRY(find_following(f, p));
   if (p->num_parts == 1 && !p->pad) return true;
   if (p->terms.has_scale && f->bytes > FUSE_PRODUCTS_MOST_BYTES) return true;
-  Node *made;
+  Node *made, *result;
   TRY(add_fused(f, p, &made));
+  result = made;
+  if (p->reshape) TRY(product_add_reshape(f->graph, made, p->reshape, &result, f->status));
   const Node *last = last_of(p);
   for (int32_t i = last->num_out_edges - 1; i >= 0; i--) {
     Edge *edge = last->out_edges[i];
-    TRY(graph_update_edge(f->graph, made, 0, edge->dst, edge->dst_input, f->status));
+    TRY(graph_update_edge(f->graph, result, 0, edge->dst, edge->dst_input, f->status));
   }
   for (int i = p->num_parts - 1; i >= 0; i--) graph_remove_node(f->graph, p->parts[i]);
   if (p->pad) graph_remove_node(f->graph, (Node *)p->pad);

@@ -7,7 +7,8 @@
  * the name of the product.
  *
  * Constant factors, constant terms and the batch norm of inference, all by channel, become part of a constant
- * filter and of one bias. This changes results by rounding errors. A bias that is computed in the step is
+ * filter and of one bias. A Reshape between a MatMul and them, which keeps the channels together, then
+ * follows the fused node. This changes results by rounding errors. A bias that is computed in the step is
  * added as it is.
  */
 #ifndef TFCORE_OPTIMIZER_FUSE_PRODUCTS_H_

@@ -2,6 +2,7 @@
 
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
+#include "optimizer/fuse_epilogues.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
@@ -75,6 +76,8 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));
+  *changed |= step;
+  TRY(graph_fuse_epilogues(graph, options->keep, &step, status));
   *changed |= step;
   return true;
 }

@@ -79,6 +79,19 @@ bool optimizer_same_device(const Node *a, const Node *b) {
   return a->assigned_device == b->assigned_device && strcmp(a->def->device, b->def->device) == 0;
 }
 
+static bool same_dim(DimHandle a, DimHandle b) {
+  return a == b || (dim_known(a) && dim_known(b) && dim_value(a) == dim_value(b));
+}
+
+bool optimizer_same_shape(ShapeHandle a, ShapeHandle b) {
+  if (!a || !b || !shape_rank_known(a) || !shape_rank_known(b) || shape_rank(a) != shape_rank(b))
+    return false;
+  for (int32_t i = 0; i < shape_rank(a); i++) {
+    if (!same_dim(a->dims[i], b->dims[i])) return false;
+  }
+  return true;
+}
+
 bool optimizer_attr_is(const Node *node, const char *name, const char *text) {
   const AttrValue *value = node_def_attr(node->def, name);
   return value && value->s.len == strlen(text) && memcmp(value->s.data, text, value->s.len) == 0;

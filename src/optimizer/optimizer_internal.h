@@ -35,6 +35,8 @@ bool optimizer_is_waited_for(const Node *node);
 bool optimizer_is_free(const NodeSet *keep, const Node *node);
 /* Whether both are placed alike, and ask for the same device. */
 bool optimizer_same_device(const Node *a, const Node *b);
+/* Whether both shapes have known rank and the same dimensions, whatever those that are unknown. */
+bool optimizer_same_shape(ShapeHandle a, ShapeHandle b);
 /* Whether the node has the attr, with that text. */
 bool optimizer_attr_is(const Node *node, const char *name, const char *text);
 /* Redirects the consumers of output i of `from` to outputs[i], unless its node is NULL, and the control

@@ -99,11 +99,11 @@ static void print_inputs(const Node *node, StrBuf *text) {
   }
 }
 
-/* "_FusedElementwise[Mul,Erf]": the ops that the node stands for. */
+/* "_FusedElementwise[Mul,Erf]", "_FusedConv2D[BiasAdd,Relu]": the ops that the node stands for. */
 static void print_op(const Node *node, StrBuf *text) {
-  const AttrValue *ops = node->node_class == NODE_FUSED ? node_def_attr(node->def, "ops") : NULL;
+  const AttrValue *ops = node_def_attr(node->def, node->node_class == NODE_FUSED ? "ops" : "fused_ops");
   strbuf_append(text, node->op->def->name);
-  if (!ops || (AttrKind)ops->value_case != ATTR_LIST) return;
+  if (!ops || (AttrKind)ops->value_case != ATTR_LIST || ops->list->n_s == 0) return;
   for (size_t i = 0; i < ops->list->n_s; i++) {
     strbuf_printf(text, "%s%.*s", i == 0 ? "[" : ",", (int)ops->list->s[i].len,
                   (const char *)ops->list->s[i].data);

@@ -195,6 +195,22 @@ TEST(records_of_fused_nodes_have_their_ops) {
   end(&f);
 }
 
+TEST(records_of_fused_products_have_their_ops) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  Attr attrs[] = {{"dtype", "type: DT_INT32"},
+                  {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } int_val: 4 }"}};
+  NodeOutput sizes = out(add_node(f.graph, "Const", "sizes", NULL, 0, attrs, 2));
+  NodeOutput m = binary(f.graph, "Reshape", "m", random_vector(f.graph, 16), sizes);
+  NodeOutput product = binary(f.graph, "MatMul", "product", m, m);
+  NodeOutput sum = binary(f.graph, "AddV2", "sum", product, m);
+  StepTrace *trace = trace_of(&f, unary(f.graph, "Tanh", "tanh", unary(f.graph, "Relu", "relu", sum)));
+  const NodeExecStats *fused = record_of(trace, "product");
+  if (CHECK(fused)) CHECK_STR_EQ(fused->timeline_label, "product = _FusedMatMul[AddV2,Relu,Tanh](m, m, m)");
+  step_trace_free(trace);
+  end(&f);
+}
+
 static int64_t wall_micros(void) {
   struct timespec now;
   clock_gettime(CLOCK_REALTIME, &now);
