@@ -7,6 +7,7 @@
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
 #include "optimizer/loop_values.h"
+#include "optimizer/neutral_operands.h"
 
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
   return (OptimizerOptions){.do_common_subexpression_elimination = true,
@@ -64,7 +65,7 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 }
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  bool step, removed;
+  bool step, neutral, removed;
   TRY(graph_infer_loops(graph, status));
   bool entered;
   TRY(graph_hoist_products(graph, options->keep, &step, status));
@@ -72,7 +73,9 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   step |= entered;
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
+  TRY(graph_remove_neutral_operands(graph, options->keep, &neutral, status));
   TRY(graph_fuse_products(graph, options->keep, &step, status));
+  step |= neutral;
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));

@@ -1,0 +1,104 @@
+#include "optimizer/neutral_operands.h"
+
+#include <string.h>
+
+#include "op/node_def.h"
+#include "optimizer/channel_terms.h"
+#include "optimizer/fusible_ops.h"
+#include "optimizer/optimizer_internal.h"
+
+/* The outputs to read in place of those of a node. */
+enum { MOST_OUTPUTS = 16 };
+
+static bool is_free(const NodeSet *keep, const Node *node) {
+  return node->op && node->num_out_edges > 0 && optimizer_is_free(keep, node);
+}
+
+/* Whether others may read what the edge carries, without waiting for its consumer. */
+static bool can_be_read(const Edge *edge) {
+  return edge && !dtype_is_ref(edge->src->output_types[edge->src_output]) && !node_is_switch(edge->src) &&
+         !node_is_recv(edge->src);
+}
+
+/* --- constants --- */
+
+/* The constant that changes nothing as operand `input`; -1: there is none. */
+static int neutral_value(const Node *node, int input) {
+  const char *op = node->def->op;
+  if (strcmp(op, "Mul") == 0) return 1;
+  if (strcmp(op, "AddV2") == 0 || strcmp(op, "Add") == 0) return 0;
+  if (input == 1 && strcmp(op, "Sub") == 0) return 0;
+  return input == 1 && strcmp(op, "RealDiv") == 0 ? 1 : -1;
+}
+
+static bool is_filled_with(const Tensor *value, double x) {
+  int64_t count = tensor_num_elements(value);
+  if (value->dtype != DT_FLOAT && value->dtype != DT_DOUBLE) return false;
+  for (int64_t i = 0; i < count; i++) {
+    if ((value->dtype == DT_FLOAT ? (double)tensor_f32(value)[i] : tensor_f64(value)[i]) != x) return false;
+  }
+  return true;
+}
+
+static bool is_neutral(const Node *node, int input, bool *neutral, Status *status) {
+  int wanted = neutral_value(node, input);
+  Tensor value = {0};
+  *neutral = false;
+  if (wanted < 0) return true;
+  TRY(channel_terms_constant(node->inputs[input]->src, &value, neutral, status));
+  *neutral = *neutral && is_filled_with(&value, wanted);
+  tensor_clear(&value);
+  return true;
+}
+
+/* *from: the other operand, if one of the two changes nothing. */
+static bool find_operand(const Node *node, NodeOutput *from, Status *status) {
+  if (node->num_inputs != 2 || node->num_outputs != 1 || !node_has_own_kernel(node)) return true;
+  for (int i = 0; i < 2 && !from->node; i++) {
+    const Edge *edge = node->inputs[1 - i];
+    bool neutral;
+    if (!can_be_read(edge) || !can_be_read(node->inputs[i])) continue;
+    if (!optimizer_same_shape(edge->src->output_shapes[edge->src_output], node->output_shapes[0])) continue;
+    TRY(is_neutral(node, i, &neutral, status));
+    if (neutral) *from = (NodeOutput){edge->src, edge->src_output};
+  }
+  return true;
+}
+
+/* --- lists --- */
+
+static bool is_list_identity(const Node *node, NodeOutput *from) {
+  if (strcmp(node->def->op, "IdentityN") != 0 || node->num_inputs != node->num_outputs ||
+      node->num_inputs > MOST_OUTPUTS)
+    return false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    if (!can_be_read(edge)) return false;
+    from[i] = (NodeOutput){edge->src, edge->src_output};
+  }
+  return true;
+}
+
+static bool has_control_flow(const Graph *graph) {
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    if (node && (node_is_control_flow(node) || node_is_send(node) || node_is_recv(node))) return true;
+  }
+  return false;
+}
+
+bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
+  bool lists = !has_control_flow(graph);
+  *changed = false;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    Node *node = graph_node(graph, id);
+    NodeOutput from[MOST_OUTPUTS] = {{NULL, 0}};
+    if (!node || !is_free(keep, node)) continue;
+    if (!lists || !is_list_identity(node, from)) TRY(find_operand(node, from, status));
+    if (!from[0].node) continue;
+    TRY(optimizer_move_consumers(graph, node, from, NULL, status));
+    graph_remove_node(graph, node);
+    *changed = true;
+  }
+  return true;
+}
