@@ -2,6 +2,7 @@
 
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
+#include "optimizer/flatten_products.h"
 #include "optimizer/fuse_epilogues.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_cleanup.h"
@@ -65,7 +66,7 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 }
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  bool step, neutral, removed;
+  bool step, neutral, flat, removed;
   TRY(graph_infer_loops(graph, status));
   bool entered;
   TRY(graph_hoist_products(graph, options->keep, &step, status));
@@ -74,8 +75,9 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_remove_neutral_operands(graph, options->keep, &neutral, status));
+  TRY(graph_flatten_products(graph, options->keep, &flat, status));
   TRY(graph_fuse_products(graph, options->keep, &step, status));
-  step |= neutral;
+  step |= neutral || flat;
   *changed |= step;
   if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));

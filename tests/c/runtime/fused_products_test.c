@@ -4,7 +4,7 @@
 
 /* --- random products, and chains behind them --- */
 
-typedef enum Kind { CONVOLUTION, DEPTHWISE, MATRICES } Kind;
+typedef enum Kind { CONVOLUTION, DEPTHWISE, MATRICES, ROWS } Kind; /* ROWS: of a tensor of rank 3 */
 
 typedef struct Builder {
   Random random;
@@ -13,7 +13,7 @@ typedef struct Builder {
   Kind kind;
   DataType type;
   bool channels_first;
-  int64_t channels;
+  int64_t channels, split; /* split: 0, or the size of the dimension before */
   int names;
   double bound; /* of the magnitudes that a result is the sum of */
 } Builder;
@@ -120,10 +120,39 @@ static NodeOutput matrix_product(Builder *b) {
   return out(add_node(b->f.graph, "MatMul", new_name(b, name), (NodeOutput[]){x, w}, 2, attrs, 1));
 }
 
+/* The product of a tensor's rows with a matrix, as layers write it: by BatchMatMulV2, or MatMul and Reshape.
+ */
+static NodeOutput rows_product(Builder *b) {
+  static const int64_t kSizes[] = {1, 3, 8, 20, 48};
+  int64_t m = kSizes[random_below(&b->random, COUNT(kSizes))],
+          k = kSizes[random_below(&b->random, COUNT(kSizes))];
+  b->channels = kSizes[random_below(&b->random, COUNT(kSizes))];
+  b->bound = (double)k;
+  bool transposed = one_in(&b->random, 3), batch = one_in(&b->random, 2);
+  int64_t dims[] = {transposed ? b->channels : k, transposed ? k : b->channels};
+  NodeOutput x = batch ? fed(b, 3, (int64_t[]){2, m, k}) : fed(b, 2, (int64_t[]){2 * m, k}),
+             w = constants(b, 2, dims, -1, 1);
+  char name[16], sizes[160];
+  Attr attrs[] = {{batch ? "adj_y" : "transpose_b", transposed ? "b: true" : "b: false"}};
+  NodeOutput y = out(add_node(b->f.graph, batch ? "BatchMatMulV2" : "MatMul", new_name(b, name),
+                              (NodeOutput[]){x, w}, 2, attrs, 1));
+  bool splits = b->channels % 4 == 0 && one_in(&b->random, 2);
+  if (batch && !splits) return y;
+  snprintf(sizes, sizeof sizes,
+           "tensor { dtype: DT_INT32 tensor_shape { dim { size: 4 } } int_val: [2, %d, %d, %d] }", (int)m,
+           splits ? 4 : 1, (int)b->channels / (splits ? 4 : 1));
+  Attr value[] = {{"dtype", "type: DT_INT32"}, {"value", sizes}};
+  NodeOutput shape = out(add_node(b->f.graph, "Const", new_name(b, name), NULL, 0, value, 2));
+  if (splits) b->split = 4, b->channels /= 4;
+  return binary(b->f.graph, "Reshape", new_name(b, name), y, shape);
+}
+
 /* Constants that broadcast over all dimensions but that of the channels. */
 static NodeOutput by_channel(Builder *b, double low, double high) {
   int64_t flat[] = {b->channels}, columns[] = {1, b->channels}, first[] = {1, b->channels, 1, 1};
   if (one_in(&b->random, 4)) return constants(b, 0, NULL, low, high);
+  if (b->split > 0 && one_in(&b->random, 2))
+    return constants(b, 2, (int64_t[]){b->split, b->channels}, low, high);
   if (b->channels_first)
     return one_in(&b->random, 2) ? constants(b, 4, first, low, high) : constants(b, 3, first + 1, low, high);
   return one_in(&b->random, 3) ? constants(b, 2, columns, low, high) : constants(b, 1, flat, low, high);
@@ -151,10 +180,56 @@ static NodeOutput any_bias(Builder *b, NodeOutput x) {
   return out(add_node(b->f.graph, "BiasAdd", new_name(b, name), (NodeOutput[]){x, bias}, 2, attrs, 1));
 }
 
+/* A residual: a fed tensor of the same shape. */
+static NodeOutput residual(Builder *b, NodeOutput x) {
+  static const char *const kOps[] = {"AddV2", "Mul", "Maximum"};
+  ShapeHandle shape = x.node->output_shapes[x.index];
+  int64_t dims[4];
+  if (!CHECK(shape_fully_defined(shape)) || b->step.num_feeds == MOST_FEEDS) return x;
+  for (int i = 0; i < shape_rank(shape); i++) dims[i] = dim_value(shape->dims[i]);
+  NodeOutput other = fed(b, (int)shape_rank(shape), dims);
+  char name[16];
+  const char *op = pick(&b->random, kOps, COUNT(kOps));
+  b->bound += 1;
+  return one_in(&b->random, 2) ? binary(b->f.graph, op, new_name(b, name), x, other)
+                               : binary(b->f.graph, op, new_name(b, name), other, x);
+}
+
+static NodeOutput number(Builder *b, double x) { return constants(b, 0, NULL, x, x); }
+
+static NodeOutput apply(Builder *b, const char *op, NodeOutput x) {
+  char name[16];
+  return unary(b->f.graph, op, new_name(b, name), x);
+}
+static NodeOutput combine(Builder *b, const char *op, NodeOutput x, NodeOutput y) {
+  char name[16];
+  return binary(b->f.graph, op, new_name(b, name), x, y);
+}
+
+/* Activations of several nodes, as Keras writes them. */
+static NodeOutput activation(Builder *b, NodeOutput x) {
+  static const char *const kOps[] = {"Elu", "Sigmoid", "Tanh", "Softplus"};
+  b->bound = 1.2 * b->bound + 1;
+  switch (random_below(&b->random, 6)) {
+    case 0: return combine(b, "Mul", x, apply(b, "Sigmoid", x));
+    case 1: return combine(b, "Mul", apply(b, "Sigmoid", combine(b, "Mul", number(b, 1), x)), x);
+    case 2: {
+      NodeOutput six = apply(b, "Relu6", combine(b, "AddV2", x, number(b, 3)));
+      return combine(b, "Mul", x, combine(b, "RealDiv", six, number(b, 6)));
+    }
+    case 3: {
+      NodeOutput tail = apply(b, "Erfc", combine(b, "Mul", apply(b, "Neg", x), number(b, 0.70710678)));
+      return combine(b, "Mul", combine(b, "Mul", x, number(b, 0.5)), tail);
+    }
+    case 4: return combine(b, "Maximum", x, combine(b, "Mul", x, number(b, 0.25)));
+    default: return apply(b, pick(&b->random, kOps, COUNT(kOps)), x);
+  }
+}
+
 static NodeOutput any_follower(Builder *b, NodeOutput x) {
   Graph *graph = b->f.graph;
   char name[16];
-  switch (random_below(&b->random, 9)) {
+  switch (random_below(&b->random, 13)) {
     case 0:
       b->bound *= 2;
       return one_in(&b->random, 2) ? binary(graph, "Mul", new_name(b, name), x, by_channel(b, -2, 2))
@@ -163,10 +238,14 @@ static NodeOutput any_follower(Builder *b, NodeOutput x) {
     case 2: return b->bound += 1, binary(graph, "Sub", new_name(b, name), x, by_channel(b, -1, 1));
     case 3: return b->bound += 1, binary(graph, "Sub", new_name(b, name), by_channel(b, -1, 1), x);
     case 4:
-      if (b->kind != MATRICES && b->type == DT_FLOAT) return batch_norm(b, x);
+      if (b->kind < MATRICES && b->type == DT_FLOAT) return batch_norm(b, x);
       return unary(graph, "Neg", new_name(b, name), x);
     case 5: return unary(graph, "Relu", new_name(b, name), x);
     case 6: return unary(graph, "Relu6", new_name(b, name), x);
+    case 7: return residual(b, x);
+    case 8:
+    case 9:
+    case 10: return activation(b, x);
     default: return any_bias(b, x);
   }
 }
@@ -182,9 +261,11 @@ static void check_close(const Builder *b, const Tensor *fused, const Tensor *pla
 static void check_random_chain(uint64_t seed) {
   Builder b = {.random = {seed}};
   REQUIRE(begin(&b.f));
-  b.kind = (Kind)random_below(&b.random, 3);
+  b.kind = (Kind)random_below(&b.random, 4);
   b.type = one_in(&b.random, 4) ? DT_DOUBLE : DT_FLOAT;
-  NodeOutput y = b.kind == MATRICES ? matrix_product(&b) : window_product(&b);
+  NodeOutput y = b.kind == MATRICES ? matrix_product(&b)
+                 : b.kind == ROWS   ? rows_product(&b)
+                                    : window_product(&b);
   int count = 1 + random_below(&b.random, 5);
   for (int i = 0; i < count && y.node; i++) {
     if (b.step.num_fetches < 1 && one_in(&b.random, 12)) b.step.fetches[b.step.num_fetches++] = y;
