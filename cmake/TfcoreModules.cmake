@@ -12,8 +12,8 @@ set(TFCORE_COMPACT_OPS codecs control_flow data io parsing strings tables)
 set(TFCORE_SMALL_OPS
   array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot array/pack array/reshape
   array/reverse array/slice array/space_depth array/split array/strided_slice array/transpose_op lists math/einsum
-  math/matrix_product math/reduction_ops random support/kernel_chain support/reduction support/reshape_sizes
-  support/window_attrs)
+  math/fused_elementwise math/matrix_product math/reduction_ops nn/fused_ops random support/fused_program support/fused_run
+  support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
 # The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
 # have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
