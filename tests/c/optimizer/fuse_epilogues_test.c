@@ -36,13 +36,14 @@ static bool fuse_with(Graph *graph, const NodeSet *keep) {
 
 static NodeOutput window_product(Graph *graph, const char *op, NodeOutput x, const char *filter,
                                  const char *format) {
-  Attr attrs[] = {{"strides", "list { i: [1, 1, 1, 1] }"}, {"padding", "s: 'VALID'"}, {"data_format", format}};
+  Attr attrs[] = {{"strides", "list { i: [1, 1, 1, 1] }"},
+                  {"padding", "s: 'VALID'"},
+                  {"data_format", format}};
   return out(add_node(graph, op, "product", (NodeOutput[]){x, placeholder(graph, "w", filter)}, 2, attrs, 3));
 }
 
 static NodeOutput matrix_product(Graph *graph) {
-  return binary(graph, "MatMul", "product", placeholder(graph, "x", kMatrix),
-                constant(graph, "w", kWeights));
+  return binary(graph, "MatMul", "product", placeholder(graph, "x", kMatrix), constant(graph, "w", kWeights));
 }
 
 static NodeOutput biased(Graph *graph, NodeOutput x) {
@@ -100,15 +101,16 @@ TEST(activations_of_several_nodes_become_part_of_a_product) {
   REQUIRE(graph);
   x = biased(graph, matrix_product(graph));
   NodeOutput moved = binary(graph, "AddV2", "moved", x, number(graph, "three", "3"));
-  NodeOutput part = binary(graph, "RealDiv", "part", unary(graph, "Relu6", "relu", moved),
-                           number(graph, "six", "6"));
+  NodeOutput part =
+      binary(graph, "RealDiv", "part", unary(graph, "Relu6", "relu", moved), number(graph, "six", "6"));
   check_fused(graph, binary(graph, "Mul", "hard_swish", x, part),
               "_FusedMatMul BiasAdd,AddV2,Relu6,RealDiv,Mul 0,1,3,4,2,0,5");
 
   graph = graph_new();
   REQUIRE(graph);
   x = biased(graph, matrix_product(graph));
-  NodeOutput scaled = binary(graph, "Mul", "scaled", unary(graph, "Neg", "neg", x), number(graph, "r", "0.7"));
+  NodeOutput scaled =
+      binary(graph, "Mul", "scaled", unary(graph, "Neg", "neg", x), number(graph, "r", "0.7"));
   NodeOutput half = binary(graph, "Mul", "half", x, number(graph, "h", "0.5"));
   NodeOutput gelu = binary(graph, "Mul", "gelu", half, unary(graph, "Erfc", "erfc", scaled));
   NodeOutput end = unary(graph, "Softmax", "end", gelu);
@@ -146,7 +148,8 @@ TEST(what_follows_a_reshaped_matrix_becomes_part_of_the_product) {
   Graph *graph = graph_new();
   REQUIRE(graph);
   Attr attrs[] = {{"dtype", "type: DT_INT32"},
-                  {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } int_val: [1, 5, 3] }"}};
+                  {"value",
+                   "tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } int_val: [1, 5, 3] }"}};
   NodeOutput sizes = out(add_node(graph, "Const", "sizes", NULL, 0, attrs, 2));
   NodeOutput y = biased(graph, binary(graph, "Reshape", "rows", matrix_product(graph), sizes));
   NodeOutput z = placeholder(graph, "z", "shape { dim { size: 1 } dim { size: 5 } dim { size: 3 } }");
@@ -180,8 +183,8 @@ TEST(inputs_have_one_element_or_one_for_each_channel_or_the_same_shape) {
     Graph *graph = graph_new();
     REQUIRE(graph);
     CHECK_CONTEXT("shape %d", (int)i);
-    NodeOutput y = binary(graph, "Mul", "scaled", matrix_product(graph),
-                          placeholder(graph, "z", kShapes[i].shape));
+    NodeOutput y =
+        binary(graph, "Mul", "scaled", matrix_product(graph), placeholder(graph, "z", kShapes[i].shape));
     NodeOutput end = unary(graph, "Tanh", "tanh", y);
     NodeOutput reader = unary(graph, "Softmax", "end", end);
     fuse_with(graph, NULL);
@@ -203,11 +206,11 @@ TEST(other_nodes_stay) {
     Arena *arena = arena_new();
     REQUIRE(graph && arena);
     NodeOutput x = placeholder(graph, "x", SIZES(1, 4, 4, 4));
-    NodeOutput product = window_product(graph, "Conv2D", x, SIZES(1, 1, 4, 4),
-                                        i == FIRST ? "s: 'NCHW'" : "s: 'NHWC'");
+    NodeOutput product =
+        window_product(graph, "Conv2D", x, SIZES(1, 1, 4, 4), i == FIRST ? "s: 'NCHW'" : "s: 'NHWC'");
     NodeOutput z = placeholder(graph, "z", SIZES(1, 4, 4, 4));
-    NodeOutput sum = i == NO_INPUT ? unary(graph, "Sigmoid", "sum", product)
-                                   : binary(graph, "AddV2", "sum", product, z);
+    NodeOutput sum =
+        i == NO_INPUT ? unary(graph, "Sigmoid", "sum", product) : binary(graph, "AddV2", "sum", product, z);
     NodeOutput relu = unary(graph, "Relu", "relu", sum), end = unary(graph, "Softmax", "end", relu);
     NodeSet keep;
     Edge *edge;
@@ -239,8 +242,8 @@ TEST(reductions_of_rows_stay) {
                   {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -1 }"}},
        keeps[] = {{"keep_dims", "b: true"}};
   NodeOutput axis = out(add_node(graph, "Const", "axis", NULL, 0, attrs, 2));
-  NodeOutput mean =
-      out(add_node(graph, "Mean", "mean", (NodeOutput[]){unary(graph, "Neg", "neg", product), axis}, 2, keeps, 1));
+  NodeOutput mean = out(add_node(graph, "Mean", "mean",
+                                 (NodeOutput[]){unary(graph, "Neg", "neg", product), axis}, 2, keeps, 1));
   NodeOutput end = unary(graph, "Softmax", "end", binary(graph, "Sub", "sub", product, mean));
   fuse_with(graph, NULL);
   CHECK(graph_find_node(graph, "product") == product.node);
@@ -273,7 +276,8 @@ TEST(without_memory_the_graph_stays_whole) {
     Graph *graph = graph_new();
     REQUIRE(graph);
     Attr attrs[] = {{"dtype", "type: DT_INT32"},
-                    {"value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } int_val: [1, 5, 3] }"}};
+                    {"value",
+                     "tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } } int_val: [1, 5, 3] }"}};
     NodeOutput sizes = out(add_node(graph, "Const", "sizes", NULL, 0, attrs, 2));
     NodeOutput rows = binary(graph, "Reshape", "rows", matrix_product(graph), sizes);
     NodeOutput end = unary(graph, "Softmax", "end", unary(graph, "Tanh", "tanh", rows));

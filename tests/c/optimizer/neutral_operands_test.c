@@ -125,7 +125,8 @@ TEST(without_memory_neutral_operands_stay_or_go) {
     Graph *graph = graph_new();
     REQUIRE(graph);
     NodeOutput x = placeholder(graph, "x", kVector);
-    NodeOutput y = binary(graph, "Mul", "y", x, constant(graph, "c", kOne)), end = unary(graph, "Neg", "end", y);
+    NodeOutput y = binary(graph, "Mul", "y", x, constant(graph, "c", kOne)),
+               end = unary(graph, "Neg", "end", y);
     CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
     bool changed;
     shortage_begin(&shortage);
