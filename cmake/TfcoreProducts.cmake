@@ -59,9 +59,10 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   add_executable(tfcore ${objects})
   set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
   # The names of functions, and the map of the data, tell tools/split-wasm.mjs what belongs to the side module; it removes the
-  # names. Equal functions are merged after the split, within each module.
+  # names. Equal functions are merged after the split, within each module. String literals stay in order, unmerged
+  # (-O0 of the linker): tools/pack-data.mjs finds equal ones.
   if(NOT TFCORE_THREADS)
-    list(APPEND flags --profiling-funcs -Wl,--no-demangle,-Map=${CMAKE_CURRENT_BINARY_DIR}/tfcore-${TFCORE_WASM_VARIANT}.map -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
+    list(APPEND flags --profiling-funcs -Wl,--no-demangle,-Map=${CMAKE_CURRENT_BINARY_DIR}/tfcore-${TFCORE_WASM_VARIANT}.map,-O0 -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
   endif()
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   target_link_options(tfcore PRIVATE -O3 ${flags})

@@ -131,6 +131,7 @@ async function wasmFiles(tools, variant, folder) {
       ...[
         'tools/split-wasm.mjs',
         'tools/side-data.mjs',
+        'tools/pack-data.mjs',
         'tools/wasm-object.mjs',
         'cmake/TfcoreModules.cmake',
       ],

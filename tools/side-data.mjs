@@ -5,10 +5,10 @@ import path from 'node:path';
 import { SetupError } from './process.mjs';
 import { dataSegments, readObject, replaceData } from './wasm-object.mjs';
 
-const ASCII = new TextDecoder('latin1');
-
 /** A line of a linker map: address, offset, size, and a name, which is indented by its level. */
 const MAP_LINE = /^ *([0-9a-f]+) +[0-9a-f]+ +([0-9a-f]+) ( +)(\S.*)$/;
+/** The sections of string literals, which the linker does not merge. */
+const LITERAL = /^\.rodata\.\.L\.str\b/;
 const CHUNK = /^(.*):\((\.(?:rodata|data)\S*)\)$/;
 
 /** The chunks of data in a linker map: their addresses, files and symbols. */
@@ -21,77 +21,12 @@ function readMap(text) {
     const [, file, section] = CHUNK.exec(name) ?? [];
     const start = Number.parseInt(address, 16);
     if (section) {
-      chunk = { start, end: start + Number.parseInt(size, 16), file, symbols: [] };
+      chunk = { start, end: start + Number.parseInt(size, 16), file, section, symbols: [] };
       chunks.push(chunk);
-    } else if (name.includes(':(') || name.startsWith('.')) chunk = undefined;
+    } else if (name.includes(':(') || /^\.(?!L)/.test(name)) chunk = undefined;
     else chunk?.symbols.push({ name, start });
   }
   return chunks;
-}
-
-/** The objects in an archive, by name. */
-function membersOf(archive) {
-  const bytes = readFileSync(archive);
-  const text = (from, length) => ASCII.decode(bytes.subarray(from, from + length)).trim();
-  const members = new Map();
-  let longNames = '';
-  for (let at = 8; at + 60 <= bytes.length; ) {
-    const name = text(at, 16);
-    const size = Number(text(at + 48, 10));
-    const content = bytes.subarray(at + 60, at + 60 + size);
-    if (name === '//') longNames = ASCII.decode(content);
-    const long = /^\/(\d+)$/.exec(name);
-    const known = long ? longNames.slice(Number(long[1])).split('/\n')[0] : name.replace(/\/$/, '');
-    members.set(known, content);
-    at += 60 + size + (size % 2);
-  }
-  return members;
-}
-
-/** The string literals of an object, which the linker merges. */
-function literalsOf(bytes) {
-  const { symbols } = readObject(bytes);
-  return symbols
-    .filter(({ name, isFunction, end, start }) => !isFunction && end > start && name.startsWith('.L'))
-    .filter(({ end }) => bytes[end - 1] === 0)
-    .map(({ name, start, end }) => ({ name, text: ASCII.decode(bytes.subarray(start, end)) }));
-}
-
-/** The string literals of the C library. */
-function libraryLiterals(mapText) {
-  const literals = [];
-  const used = new Map();
-  for (const [, archive, member] of mapText.matchAll(/ (\S+\.a)\((\S+)\):\(/g)) {
-    if (path.basename(archive).startsWith('libtfcore_')) continue;
-    if (!used.has(archive)) used.set(archive, new Set());
-    used.get(archive).add(member);
-  }
-  for (const [archive, names] of used) {
-    const members = membersOf(archive);
-    for (const name of names) literals.push(...literalsOf(members.get(name)));
-  }
-  return literals.map(({ text }) => text);
-}
-
-/**
- * The strings of the chunk into which the linker merged literals that only the side module needs. A literal may be the
- * end of a longer string: of those that end with it, the linker takes the last.
- */
-function sideStrings(chunk, image, needed, known) {
-  const pieces = [];
-  for (let at = chunk.start; at < chunk.end; ) {
-    const end = image.indexOf(0, at) + 1;
-    pieces.push({ start: at, end, text: ASCII.decode(image.subarray(at, end)) });
-    at = end;
-  }
-  const holders = new Map();
-  for (const piece of pieces)
-    for (let i = 0; i < piece.text.length; i++) {
-      const ending = piece.text.slice(i);
-      if (needed.has(ending)) holders.set(ending, piece);
-    }
-  const kept = new Set(holders.values());
-  return pieces.filter((piece) => !kept.has(piece) && known.has(piece.text));
 }
 
 /** The memory as a module begins with it. */
@@ -149,20 +84,14 @@ export function sideRanges({ linked, mapText, objects, staying, keyOf }) {
     );
     if (!isNeeded) ranges.push(chunk);
   }
-  const known = new Set();
-  const needed = new Set(libraryLiterals(mapText));
-  for (const object of objects)
-    for (const { name, text } of literalsOf(readFileSync(object))) {
-      known.add(text);
-      if (staying.has(keyOf(object, { name, isLocal: true }))) needed.add(text);
-    }
-  for (const chunk of chunks.filter(({ file }) => file === '<internal>'))
-    ranges.push(...sideStrings(chunk, image, needed, known));
   checkPointers({ image, chunks, ranges, objects, staying, keyOf });
-  return ranges
-    .map(({ start, end }) => ({ start, end, bytes: image.slice(start, end) }))
-    .filter(({ bytes }) => bytes.some((byte) => byte !== 0))
-    .sort((a, b) => a.start - b.start);
+  return {
+    ranges: ranges
+      .map(({ start, end }) => ({ start, end, bytes: image.slice(start, end) }))
+      .filter(({ bytes }) => bytes.some((byte) => byte !== 0))
+      .sort((a, b) => a.start - b.start),
+    literals: chunks.filter(({ section }) => LITERAL.test(section)).sort((a, b) => a.start - b.start),
+  };
 }
 
 /** Moves the ranges of data from the one module to the other. Returns the new modules. */

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { packData } from './pack-data.mjs';
 import { must, root, SetupError } from './process.mjs';
 import { moveData, sideRanges } from './side-data.mjs';
 import { readObject } from './wasm-object.mjs';
@@ -105,6 +106,14 @@ function readCalls(text) {
 
 const namesIn = (line) => [...line.matchAll(/\$([^\s()]+)/g)].map(([, name]) => name);
 
+/** Where the stack is, which grows downwards. */
+function stackOf(text) {
+  const [, high] = /\(global \$__stack_pointer \(mut i32\) \(i32\.const (\d+)\)\)/.exec(text) ?? [];
+  if (high === undefined) throw new SetupError('the module has no stack');
+  const size = Number(found('cmake/TfcoreProducts.cmake', /-sSTACK_SIZE=(\d+)MB/)) << 20;
+  return { low: Number(high) - size, high: Number(high) };
+}
+
 /** What is reached from the roots by references of any of the maps. */
 function reachable(maps, roots) {
   const seen = new Set(roots);
@@ -154,7 +163,9 @@ export async function splitWasm(tools, variant) {
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
-  const calls = readCalls(readFileSync(at('linked.wat'), 'utf8'));
+  const text = readFileSync(at('linked.wat'), 'utf8');
+  const calls = readCalls(text);
+  const stack = stackOf(text);
   const staying = chooseStaying(calls, readReferences(objects, sideReferences(places, sideTypes())));
   const moving = [...calls.functions.keys()].filter((name) => !staying.has(name));
   writeFileSync(at('side-functions.txt'), `${moving.join('\n')}\n`);
@@ -167,10 +178,10 @@ export async function splitWasm(tools, variant) {
   );
   const finish = (from, to) => run('wasm-opt', from, '-o', at(to), '-Oz', '--strip-debug');
   const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
-  const ranges = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
+  const { ranges, literals } = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
   const moved = moveData(readFileSync(at(`named-${main}`)), readFileSync(at(`named-${side}`)), ranges);
   for (const [name, bytes] of [
-    [main, moved.main],
+    [main, packData(moved.main, literals, stack)],
     [side, moved.side],
   ]) {
     writeFileSync(at(`named-${name}`), bytes);
