@@ -4,16 +4,18 @@ set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
 # What runs while graphs are made and steps are prepared, and the wings of src/ops/ whose kernels have no loops over numbers,
 # need not be fast, but are downloaded: they are compiled for size (-Oz), except the files that run for each kernel. Where loops
-# matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/.
+# matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/ and src/blas/.
 set(TFCORE_COMPACT_MODULES
   proto op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
 set(TFCORE_FAST_FILES op/kernel.c op/resource.c op/step.c runtime/program_flow.c runtime/program_run.c)
 set(TFCORE_COMPACT_OPS codecs control_flow data io parsing strings tables)
 set(TFCORE_SMALL_OPS
-  array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot array/pack array/reshape
-  array/reverse array/slice array/space_depth array/split array/strided_slice array/transpose_op lists math/einsum
-  math/fused_elementwise math/matrix_product math/reduction_ops nn/fused_ops random support/fused_program support/fused_run
+  array/broadcast_args array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot
+  array/pack array/reshape array/reverse array/shape_ops array/slice array/source array/space_depth array/split
+  array/strided_slice array/transpose_op array/where lists math/batch_matmul math/einsum math/fused_elementwise
+  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
+set(TFCORE_SMALL_BLAS channel_norm softmax)
 # The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
 # have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
@@ -22,7 +24,8 @@ set(TFCORE_SIDE_OPS
   control_flow/map_accumulate ctc data image io/image_summary io/save_restore_v1 io/summary io/tensor_summary
   linalg lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
   lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise math/cumulative
-  math/gamma_ops math/histogram math/incomplete_ops math/segment math/sparse_matmul math/sparse_segment math/special_functions
+  math/gamma_ops math/histogram math/incomplete_ops math/segment math/sparse_matmul math/sparse_segment math/special
+  math/special_functions math/trigonometry
   nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/patches
   nn/pooling3d parsing quant random/accidental_hits random/candidate_samplers random/distorted_box
   random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
@@ -70,8 +73,10 @@ function(tfcore_module name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
   if(name STREQUAL ops)
     tfcore_op_table(sources "${sources}")
-    tfcore_op_options(-Oz "${TFCORE_COMPACT_OPS}" "${sources}")
-    tfcore_op_options(-Os "${TFCORE_SMALL_OPS}" "${sources}")
+    tfcore_options(-Oz ops "${TFCORE_COMPACT_OPS}" "${sources}")
+    tfcore_options(-Os ops "${TFCORE_SMALL_OPS}" "${sources}")
+  elseif(name STREQUAL blas)
+    tfcore_options(-Os blas "${TFCORE_SMALL_BLAS}" "${sources}")
   endif()
   list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
   if(sources)
@@ -95,11 +100,11 @@ function(tfcore_module name)
   target_link_libraries(tfcore_${name} ${scope} ${below} m)
 endfunction()
 
-# The option for the sources of these wings and files.
-function(tfcore_op_options option ops sources)
+# The option for the sources of these folders and files of src/<folder>/.
+function(tfcore_options option folder places sources)
   if(EMSCRIPTEN)
-    list(JOIN ops "|" pattern)
-    list(FILTER sources INCLUDE REGEX "/ops/(${pattern})(/|\\.c)")
+    list(JOIN places "|" pattern)
+    list(FILTER sources INCLUDE REGEX "/src/${folder}/(${pattern})(/|\\.c)")
     set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS ${option})
   endif()
 endfunction()

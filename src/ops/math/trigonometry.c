@@ -1,5 +1,5 @@
-/* Circular and hyperbolic functions and their inverses. TensorFlow's kernels omit some types of the op
- * definitions; here only integers are missing, whose results are not integers. */
+/* Circular and hyperbolic functions but sine and cosine, and their inverses. TensorFlow's kernels omit some
+ * types of the op definitions; here only integers are missing, whose results are not integers. */
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
@@ -7,7 +7,6 @@
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
-#include "simd/vector_math.h"
 
 /* wasm's C library returns numbers for some arguments below 1. */
 static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
@@ -16,8 +15,6 @@ static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
 #define TYPES (TYPES_FLOAT | TYPES_COMPLEX)
 #include "simd/each_type.inc"
 
-static const VectorFunction kVectorSin = {vector_sin_f32, vector_sin_f64, sin_loop_c64, sin_loop_c128};
-static const VectorFunction kVectorCos = {vector_cos_f32, vector_cos_f64, cos_loop_c64, cos_loop_c128};
 static const VectorFunction kVectorTan = {tan_loop_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
 static const VectorFunction kVectorAsin = {asin_loop_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
 static const VectorFunction kVectorAcos = {acos_loop_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
@@ -33,39 +30,6 @@ static const VectorFunction kVectorAtanh = {atanh_loop_f32, atanh_loop_f64, atan
 #define FLOATING_TYPES "T: {bfloat16, half, float, double, complex64, complex128}"
 /* TensorFlow 1.x allowed integers in the op, but had no kernel for them. */
 #define WIDER_TYPES "T: {bfloat16, half, float, double, complex64, complex128, int32, int64}"
-
-CONJUGATE_GRADIENT(sin_gradient,
-                   "SinGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-                   "  cosine = Cos[T=$T](~x)\n"
-                   "  dx = Mul[T=$T](dy, cosine:y:0)\n"
-                   "  return dx = dx:z:0\n"
-                   "}\n")
-const OpRegistration kOpSin = {
-    .name = "Sin",
-    .inputs = {"x: T"},
-    .outputs = {"y: T"},
-    .attrs = {FLOATING_TYPES},
-    .shape = shape_unchanged,
-    .gradient_fn = sin_gradient,
-    .kernels = ALL_FLOATING(&kVectorSin),
-};
-
-CONJUGATE_GRADIENT(cos_gradient,
-                   "CosGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
-                   "  sine = Sin[T=$T](~x)\n"
-                   "  slope = Neg[T=$T](sine:y:0)\n"
-                   "  dx = Mul[T=$T](dy, slope:y:0)\n"
-                   "  return dx = dx:z:0\n"
-                   "}\n")
-const OpRegistration kOpCos = {
-    .name = "Cos",
-    .inputs = {"x: T"},
-    .outputs = {"y: T"},
-    .attrs = {FLOATING_TYPES},
-    .shape = shape_unchanged,
-    .gradient_fn = cos_gradient,
-    .kernels = ALL_FLOATING(&kVectorCos),
-};
 
 CONJUGATE_GRADIENT(tan_gradient,
                    "TanGradient[T:type](x:T, dy:T) -> (dx:T) {\n"
