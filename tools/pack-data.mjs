@@ -140,7 +140,9 @@ export function packData(module, literals, stack) {
   number(head, start);
   number(head, whole.length);
   for (const name of STREAMS) number(head, streams[name].length);
-  const packed = Buffer.concat([head, ...STREAMS.map((name) => streams[name])].map((part) => Buffer.from(part)));
+  const packed = Buffer.concat(
+    [head, ...STREAMS.map((name) => streams[name])].map((part) => Buffer.from(part)),
+  );
   /* src/wasm/packed_data.c has a table of the literals behind it, and needs some stack itself. */
   if (packed.length + 8 * whole.length + 8 > (stack.high - stack.low) * 0.9)
     throw new SetupError('the packed data does not fit into the stack');

@@ -1,13 +1,11 @@
-/* Unpacks the data of the module, which tools/pack-data.mjs packed, before anything else runs: no function here
- * may use data. The packed data lies at the end of the stack that is used last. It is a sequence of streams
- * of numbers in LEB128 and of bytes:
+/* Unpacks the data of the module, which tools/pack-data.mjs packed, before anything else runs: no function
+ * here may use data. The packed data lies at the end of the stack that is used last. It is a sequence of
+ * streams of numbers in LEB128 and of bytes:
  *
- *   literals   for each string literal, twice the distance from the last one; plus 1 if an earlier one has the same
- *              text, and then how many literals ago that was
- *   texts      the other literals
- *   words      what the words between the literals are (`Kind`)
- *   strings, functions, addresses   the differences from the last address of the same kind
- *   raw        other words and bytes, and numbers of zeros
+ *   literals   for each string literal, twice the distance from the last one; plus 1 if an earlier one has
+ * the same text, and then how many literals ago that was texts      the other literals words      what the
+ * words between the literals are (`Kind`) strings, functions, addresses   the differences from the last
+ * address of the same kind raw        other words and bytes, and numbers of zeros
  */
 #if defined __EMSCRIPTEN__ && !defined TFCORE_THREADS
 
@@ -145,6 +143,12 @@ static void unpack(const uint8_t *packed) {
 
 extern uint8_t __stack_low[]; /* of the linker */
 
-__attribute__((constructor(101))) static void unpack_data(void) { unpack(__stack_low); }
+/* The C library has constructors of priority 100, of which one calls malloc; numbers up to there are its own.
+ */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(1))) static void unpack_data(void) { unpack(__stack_low); }
+#pragma clang diagnostic pop
 
 #endif

@@ -9,9 +9,14 @@ import { dataSegments, replaceData } from '../../tools/wasm-object.mjs';
 
 /** A module with room for data, which says where that and the stack are. */
 const SOURCE = `
-static unsigned char room[40000];
+static volatile unsigned char room[40000];
+static unsigned char seen;
 extern unsigned char __stack_low[], __stack_high[];
-__attribute__((export_name("room"))) unsigned char *room_begins(void) { return room; }
+/* As early as the constructors of the C library. */
+#pragma clang diagnostic ignored "-Wprio-ctor-dtor"
+__attribute__((constructor(100))) static void look(void) { seen = room[0]; }
+__attribute__((export_name("seen"))) int seen_by_constructor(void) { return seen; }
+__attribute__((export_name("room"))) volatile unsigned char *room_begins(void) { return room; }
 __attribute__((export_name("low"))) unsigned char *low(void) { return __stack_low; }
 __attribute__((export_name("high"))) unsigned char *high(void) { return __stack_high; }
 `;
@@ -50,8 +55,9 @@ describe('packed data', function () {
       dataSegments(packed).map(({ address }) => address),
       [stack.low],
     );
-    const { memory, _initialize: initialize } = instance(packed);
+    const { memory, seen, _initialize: initialize } = instance(packed);
     initialize();
+    assert.equal(seen(), bytes[0]);
     const made = Buffer.from(memory.buffer.slice(room, room + bytes.length));
     const behind = new Uint8Array(memory.buffer, room + bytes.length, 40_000 - bytes.length);
     assert.ok(behind.every((byte) => byte === 0));
@@ -63,6 +69,7 @@ describe('packed data', function () {
     const texts = ['one', 'T: type', '', 'one', 'T: type', 'four', 'Grüße', 'one'];
     const literals = [];
     const bytes = Buffer.alloc(30_001);
+    bytes[0] = 7;
     let at = 3;
     texts.forEach((text, i) => {
       const start = at + i * 5;
@@ -78,7 +85,8 @@ describe('packed data', function () {
     ];
     at = 1000;
     for (const word of words) at = bytes.writeUInt32LE(word, at);
-    for (const zeros of [1, 2, 191, 192, 193, 194, 1000, 4000]) at = bytes.writeUInt32LE(zeros, at + 4 * zeros);
+    for (const zeros of [1, 2, 191, 192, 193, 194, 1000, 4000])
+      at = bytes.writeUInt32LE(zeros, at + 4 * zeros);
     bytes[30_000] = 9;
     assert.ok(at < 30_000);
     assert.deepEqual(unpacked(bytes, literals), bytes);
@@ -111,7 +119,9 @@ describe('packed data', function () {
   });
 
   it('is not needed', () => {
-    const { _initialize: initialize, memory } = instance(replaceData(module, [{ address: room, bytes: Buffer.from('abc') }]));
+    const { _initialize: initialize, memory } = instance(
+      replaceData(module, [{ address: room, bytes: Buffer.from('abc') }]),
+    );
     initialize();
     assert.equal(Buffer.from(memory.buffer, room, 4).toString('latin1'), 'abc\0');
   });
