@@ -65,25 +65,25 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
   return true;
 }
 
+typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
+
+/* What a product can be fused with is found in the order of these passes. */
+static GraphPass *const kProductPasses[] = {graph_hoist_products, graph_enter_weights,
+                                            graph_remove_neutral_operands, graph_flatten_products,
+                                            graph_fuse_products};
+
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  bool step, neutral, flat, removed;
+  bool step, any = false, removed;
   TRY(graph_infer_loops(graph, status));
-  bool entered;
-  TRY(graph_hoist_products(graph, options->keep, &step, status));
-  TRY(graph_enter_weights(graph, &entered, status));
-  step |= entered;
-  *changed |= step;
-  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
-  TRY(graph_remove_neutral_operands(graph, options->keep, &neutral, status));
-  TRY(graph_flatten_products(graph, options->keep, &flat, status));
-  TRY(graph_fuse_products(graph, options->keep, &step, status));
-  step |= neutral || flat;
-  *changed |= step;
-  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
+  for (size_t i = 0; i < sizeof kProductPasses / sizeof *kProductPasses; i++) {
+    TRY(kProductPasses[i](graph, options->keep, &step, status));
+    any |= step;
+  }
+  if (any) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));
-  *changed |= step;
+  any |= step;
   TRY(graph_fuse_epilogues(graph, options->keep, &step, status));
-  *changed |= step;
+  *changed |= any || step;
   return true;
 }
 

@@ -91,12 +91,12 @@ static bool is_product(const Node *node) {
          (node->output_types[0] == DT_FLOAT || node->output_types[0] == DT_DOUBLE);
 }
 
-bool graph_enter_weights(Graph *graph, bool *changed, Status *status) {
+bool graph_enter_weights(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
   *changed = false;
   int64_t ids = graph_num_node_ids(graph);
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(graph, id), *enter;
-    if (!node || !node->op || !is_product(node)) continue;
+    if (!node || !node->op || !is_product(node) || kept(keep, node)) continue;
     const Node *variable = loop_value_entered(node->inputs[1]);
     if (!variable || node_is_constant_enter(variable) || !loop_value_is_of_round(node->inputs[0])) continue;
     const Edge *outside = variable->inputs[0];

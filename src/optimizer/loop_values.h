@@ -22,6 +22,6 @@ MUST_CHECK bool loop_value_enter(Graph *graph, NodeOutput value, const Node *lik
 /* Lets products in loops read their right-hand sides from constant Enters, where a variable is passed on
  * unchanged. So kernels can pack constants once (op/kernel.h). Nodes that are not float or double products,
  * or would not end with the loop, stay. */
-MUST_CHECK bool graph_enter_weights(Graph *graph, bool *changed, Status *status);
+MUST_CHECK bool graph_enter_weights(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 #endif

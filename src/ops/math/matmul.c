@@ -68,8 +68,7 @@ static bool multiply(KernelContext *context, MatrixProduct *product, Status *sta
   GemmArgs *args = &product->args;
   if (args->m == 0 || args->n == 0) return true; /* the product of the other sizes is arbitrary */
   if (state->is_constant && args->k > 0 && wants_packed(product)) {
-    TRY(packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b,
-                          status));
+    TRY(packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b, status));
   }
   int64_t size = matrix_product_workspace(product);
   Buffer *workspace = NULL;

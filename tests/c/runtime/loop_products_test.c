@@ -239,12 +239,12 @@ TEST(weights_that_are_passed_on_enter_as_constants) {
   REQUIRE_OK(import_lines(f.graph, kLines, &f.status), f.status);
   bool changed = false;
   CHECK(!hoists(f.graph, NULL));
-  CHECK_OK(graph_enter_weights(f.graph, &changed, &f.status), f.status);
+  CHECK_OK(graph_enter_weights(f.graph, NULL, &changed, &f.status), f.status);
   CHECK(changed);
   const Node *weights = named(f.graph, "y").node->inputs[1]->src;
   CHECK_STR_EQ(weights->def->op, "Enter");
   CHECK_STR_EQ(weights->inputs[0]->src->name, "weights");
-  CHECK_OK(graph_enter_weights(f.graph, &changed, &f.status), f.status);
+  CHECK_OK(graph_enter_weights(f.graph, NULL, &changed, &f.status), f.status);
   CHECK(!changed);
   end(&f);
 }
