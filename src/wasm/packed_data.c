@@ -1,12 +1,6 @@
 /* Unpacks the data of the module, which tools/pack-data.mjs packed, before anything else runs: no function
- * here may use data. The packed data lies at the end of the stack that is used last. It is a sequence of
- * streams of numbers in LEB128 and of bytes:
- *
- *   literals   for each string literal, twice the distance from the last one; plus 1 if an earlier one has
- * the same text, and then how many literals ago that was texts      the other literals words      what the
- * words between the literals are (`Kind`) strings, functions, addresses   the differences from the last
- * address of the same kind raw        other words and bytes, and numbers of zeros
- */
+ * here may use data. The packed data lies at the end of the stack that is used last. It has a stream of
+ * numbers in LEB128, or of bytes, for each `Stream`. */
 #if defined __EMSCRIPTEN__ && !defined TFCORE_THREADS
 
 #include <stdint.h>
@@ -14,7 +8,17 @@
 
 enum { MAGIC = 0x6b706674 };
 
-typedef enum Stream { LITERALS, TEXTS, WORDS, STRINGS, FUNCTIONS, ADDRESSES, RAW, NUM_STREAMS } Stream;
+typedef enum Stream {
+  LITERALS, /* for each string literal, twice the distance from the last one; plus 1 if an earlier one has the
+               same text, and then how many literals ago that was */
+  TEXTS,    /* of the other literals */
+  WORDS,    /* what the words between the literals are: a `Kind` each */
+  STRINGS,  /* the difference from the last index of a literal */
+  FUNCTIONS, /* from the last function */
+  ADDRESSES, /* from the last other address */
+  RAW,       /* other words and bytes, and numbers of zeros */
+  NUM_STREAMS
+} Stream;
 
 typedef enum Kind {
   NEXT_STRING,

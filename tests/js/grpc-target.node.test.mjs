@@ -127,7 +127,7 @@ function specs(kindOf) {
       await session.run(network.loss, { images: one.pixels, labels: one.labels }, { trace });
       await session.close();
       network.graph.dispose();
-      return { losses, products: trace.records.filter(({ op }) => /MatMul$/.test(op)) };
+      return { losses, products: trace.records.filter(({ op }) => /MatMul(\[|$)/.test(op)) };
     };
     /** The graph of the network: its variables on one task, its two layers on two others. */
     class Placed extends tf.Graph {

@@ -99,7 +99,11 @@ describe('the benchmark', () => {
       errors,
       told: Object.keys(errors).length > 0 ? ['ERROR: no memory'] : [],
     });
-    const small = result({ ours: [1, 2, 4], fast: [2, 4, 8], slow: [8, 16, 32] });
+    const small = {
+      ...result({ ours: [1, 2, 4], fast: [2, 4, 8], slow: [8, 16, 32] }),
+      multiplyAdds: 2e7,
+      peak: 50, // GFLOP/s
+    };
     const large = result({ ours: [100, 100, 100], slow: [50, 50, 50] }, { fast: 'it cannot' });
     const rows = [
       { name: 'small', results: { 1: small, 2: small } },
@@ -108,10 +112,11 @@ describe('the benchmark', () => {
     const lines = modelsTable(rows, { names: ['ours', 'fast', 'slow'], threads: [1, 2], rounds: 3 }).split(
       '\n',
     );
-    assert.match(lines[3], /^small +2\.00, 2\.00 +4\.00, 4\.00 +16\.0, 16\.0 +2\.00, 2\.00$/);
-    assert.match(lines[4], /^large +100, 100 +-, - +50\.0, 50\.0 +0\.50, 0\.50$/);
-    assert.match(lines[5], /peer \/ ours +2\.00, 2\.00 +2\.00, 2\.00 +1\.00, 1\.00$/, 'geometric means');
-    assert.deepEqual(lines.slice(7), ['large, fast: it cannot', 'large, ERROR: no memory']);
+    assert.match(lines[3], /^small +2\.00, 2\.00 +4\.00, 4\.00 +16\.0, 16\.0 +2\.00, 2\.00 +0\.800, 0\.400$/);
+    assert.match(lines[4], /^large +100, 100 +-, - +50\.0, 50\.0 +0\.50, 0\.50 +-, -$/);
+    assert.match(lines[5], /peer \/ ours +2\.00, 2\.00 +2\.00, 2\.00 +1\.00, 1\.00 *$/, 'geometric means');
+    assert.match(lines[7], /^At the peak: /);
+    assert.deepEqual(lines.slice(8), ['large, fast: it cannot', 'large, ERROR: no memory']);
   });
 
   it('adds up the nodes of each op, without what interrupted some of their steps', () => {
