@@ -47,7 +47,7 @@ function reasonsOf({ name, results }, threads) {
 
 /** The milliseconds that the multiply-adds take at the peak of all threads. */
 function leastTimeOf({ multiplyAdds, peak }, threads) {
-  return multiplyAdds === undefined ? undefined : (2e-6 * multiplyAdds) / (peak * threads);
+  return multiplyAdds ? (2e-6 * multiplyAdds) / (peak * threads) : undefined;
 }
 
 /** Milliseconds by engine, each with the numbers of threads in turn; below, why cells are empty. */
