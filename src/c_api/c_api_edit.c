@@ -6,7 +6,7 @@
 /* What inference knows of the value of an input; NULL if the input is not connected. */
 static ShapeHandle input_shape(const Node *node, int index) {
   const Edge *edge = node_input_edge(node, index);
-  return edge ? graph_output_shape((NodeOutput){edge->src, edge->src_output}) : NULL;
+  return edge ? graph_output_shape(edge_value(edge)) : NULL;
 }
 
 static bool shapes_agree(ShapeHandle a, ShapeHandle b) {
@@ -49,7 +49,7 @@ static bool update_edge(Graph *graph, NodeOutput from, Node *to, int index, Stat
   }
   TRY(check_shapes(input_shape(to, index), graph_output_shape(from), status));
   const Edge *edge = node_input_edge(to, index);
-  NodeOutput old = edge ? (NodeOutput){edge->src, edge->src_output} : (NodeOutput){NULL, 0};
+  NodeOutput old = edge_value(edge);
   char *old_text = edge ? to->def->input[index] : NULL;
   TRY(graph_update_edge(graph, from.node, from.index, to, index, status));
   bool ok = graph_update_shapes(graph, to, NULL, status);

@@ -189,8 +189,8 @@ static bool reach_body(Builder *b) {
       for (int64_t k = 0; k < node_num_in_edges(next); k++) {
         const Edge *edge = node_in_edge(next, k);
         if (!edge || b->in_body[edge->src->id]) continue;
-        bool stop = edge_is_control(edge) ? b->first_input[edge->src->id] > 0
-                                          : find_input(b, (NodeOutput){edge->src, edge->src_output}) >= 0;
+        bool stop =
+            edge_is_control(edge) ? b->first_input[edge->src->id] > 0 : find_input(b, edge_value(edge)) >= 0;
         if (stop) continue;
         if (!mem_grow((void **)&stack, &capacity, top + 1, sizeof(Node *))) goto out_of_memory;
         b->in_body[edge->src->id] = 1;
@@ -259,7 +259,7 @@ static bool add_inputs_of(Builder *b, const Node *node, NodeDef *def) {
     const Edge *edge = node->inputs[i];
     if (!edge) return status_invalid(b->status, "Input %d of node '%s' is not connected", i, node->name);
     char *text;
-    TRY(write_value(b, (NodeOutput){edge->src, edge->src_output}, &text));
+    TRY(write_value(b, edge_value(edge), &text));
     if (!text) {
       return status_invalid(b->status,
                             "Input %d, '%s:%d', of node '%s' in function '%s' is not available. You might "

@@ -7,8 +7,7 @@
 static bool oom(const FrameExtend *f) { return status_oom(f->work->status, "the gradient of a loop"); }
 
 static NodeOutput input_of(const Node *node, int i) {
-  const Edge *edge = i < node->num_inputs ? node->inputs[i] : NULL;
-  return !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
+  return edge_value(i < node->num_inputs ? node->inputs[i] : NULL);
 }
 
 static NodeOutput behind_identities(NodeOutput value) {

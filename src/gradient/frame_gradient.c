@@ -201,7 +201,7 @@ static bool begin(FrameGradient *f) {
   for (int i = 0; i < f->num_vars; i++) {
     const Edge *value = loop->variables[i].next->inputs[0];
     body->args[i] = (NodeOutput){loop->variables[i].split, 1};
-    body->rets[i] = (NodeOutput){value->src, value->src_output};
+    body->rets[i] = edge_value(value);
     TRY(sum_exits(f, i));
   }
   for (int i = f->num_vars; i < f->num_args; i++) {
@@ -410,7 +410,7 @@ static bool add_backward(FrameGradient *f, const LoopBackward *b, NodeOutput *ou
   for (int i = 0; i < f->num_args; i++) {
     const Edge *edge = enter_of(&unit, i)->inputs[0];
     if (!edge) return status_invalid(g->status, "Node '%s' has no input", enter_of(&unit, i)->name);
-    args[i] = (NodeOutput){edge->src, edge->src_output};
+    args[i] = edge_value(edge);
   }
   gradients_work(g, scope, &work);
   FrameExtend extend = {&f->work, f->loop, g->site->pivot};

@@ -216,7 +216,7 @@ static bool bring_inputs(FrameScope *s, BodyWork *work, Node *node) {
     const Frame *from = !edge ? frame : s->frame_of[edge->src->id];
     NodeOutput inside;
     if (from == frame || !is_around(from, frame)) continue;
-    TRY(enter_all(work, from, frame, (NodeOutput){edge->src, edge->src_output}, &inside));
+    TRY(enter_all(work, from, frame, edge_value(edge), &inside));
     TRY(graph_update_edge(work->graph, inside.node, inside.index, node, i, work->status));
   }
   /* What is outside has run before the loop begins. */

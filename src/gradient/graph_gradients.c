@@ -130,10 +130,7 @@ static bool check_body(Gradients *g, const Node *node, const GradientEntry *grad
   return true;
 }
 
-static NodeOutput input_of(const Node *node, int i) {
-  const Edge *edge = node->inputs[i];
-  return !edge ? (NodeOutput){NULL, 0} : (NodeOutput){edge->src, edge->src_output};
-}
+static NodeOutput input_of(const Node *node, int i) { return edge_value(node->inputs[i]); }
 
 /* The gradient of a node, with its body if it has a function. */
 static bool look_up_gradient(Gradients *g, const Node *node, const bool *flows, GradientEntry **gradient) {
@@ -187,7 +184,7 @@ static bool extend(Gradients *g, Node *node, const ForwardChange *change) {
 /* A gradient has the shape of its value. Inference does not find the shape of results of loops and
  * branches. */
 static bool give_shape(Gradients *g, const Edge *edge, NodeOutput gradient) {
-  ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
+  ShapeHandle shape = graph_output_shape(edge_value(edge));
   bool resource = dtype_base(edge->src->output_types[edge->src_output]) == DT_RESOURCE;
   if (resource || !shape_rank_known(shape) || shape_rank_known(graph_output_shape(gradient))) return true;
   int64_t *dims = mem_calloc(shape_rank(shape) + 1, sizeof *dims);
@@ -215,8 +212,7 @@ bool gradients_arrive(Gradients *g, NodeOutput value, NodeOutput gradient) {
 }
 
 bool gradients_arrive_at(Gradients *g, const Edge *edge, NodeOutput gradient) {
-  return give_shape(g, edge, gradient) &&
-         gradients_arrive(g, (NodeOutput){edge->src, edge->src_output}, gradient);
+  return give_shape(g, edge, gradient) && gradients_arrive(g, edge_value(edge), gradient);
 }
 
 void gradients_work(Gradients *g, const char *scope, BodyWork *work) {

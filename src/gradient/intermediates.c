@@ -152,7 +152,7 @@ static void classify(Search *s) {
 static bool reads_shape(const Search *s, const Node *node) {
   const Edge *first = node->num_inputs == 1 ? node->inputs[0] : NULL;
   if (!first || !node_is_shape_query(node) || s->kept->kind[node->id] != KIND_GRADIENT) return false;
-  const Node *from = before_switches((NodeOutput){first->src, first->src_output}).node;
+  const Node *from = before_switches(edge_value(first)).node;
   return is_forward(s, first->src) && is_forward(s, from) && !node_is_const(from);
 }
 
@@ -326,8 +326,8 @@ bool intermediates_replace(const Intermediates *kept, BodyWork *work, SplicedFun
     }
     for (int i = 0; i < node->num_inputs; i++) {
       const Edge *edge = node->inputs[i];
-      if (!edge || !is_kept(kept, (NodeOutput){edge->src, edge->src_output})) continue;
-      NodeOutput item = item_of(kept, (NodeOutput){edge->src, edge->src_output}, items);
+      if (!edge || !is_kept(kept, edge_value(edge))) continue;
+      NodeOutput item = item_of(kept, edge_value(edge), items);
       TRY(graph_update_edge(work->graph, item.node, item.index, node, i, work->status));
     }
   }

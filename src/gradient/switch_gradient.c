@@ -121,7 +121,7 @@ static bool find_conditions(Gradients *g, const Node *node, const Conditions **o
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     if (!edge) return status_invalid(g->status, "Input %d of node '%s' is not connected", i, node->name);
-    TRY(gradient_site_conditions(g->site, (NodeOutput){edge->src, edge->src_output}, NULL, &own[i]));
+    TRY(gradient_site_conditions(g->site, edge_value(edge), NULL, &own[i]));
     for (int k = 0; k < i; k++) {
       if (!conditions_exclude(own[i], own[k])) return not_exclusive(g, node, node->inputs[k]->src, edge->src);
     }

@@ -155,7 +155,7 @@ static bool pass_through(Builder *b, Node *node, NodeOutput *inputs, DataType *t
   TRY(add_gradient(b, node, inputs, types, &gradient));
   for (int i = 0; i < num_x; i++) {
     const Edge *edge = node->inputs[i];
-    TRY(backward_arrive(&b->walk, (NodeOutput){edge->src, edge->src_output}, (NodeOutput){gradient, i}));
+    TRY(backward_arrive(&b->walk, edge_value(edge), (NodeOutput){gradient, i}));
   }
   return true;
 }
@@ -168,7 +168,7 @@ static bool pass(void *self, Node *node) {
   if (boundary < 0) {
     const Edge *edge = node->inputs[0];
     NodeOutput dy = {b->dys[-1 - boundary], 0};
-    return !edge || backward_arrive(&b->walk, (NodeOutput){edge->src, edge->src_output}, dy);
+    return !edge || backward_arrive(&b->walk, edge_value(edge), dy);
   }
   NodeOutput *inputs = mem_calloc(count, sizeof *inputs);
   DataType *types = mem_calloc(count, sizeof *types);

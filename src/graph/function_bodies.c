@@ -224,8 +224,7 @@ static bool move_handles(const Mover *mover, const HandleData *data, int output)
 static const HandleData *handles_of(NodeOutput output) { return output.node->output_handles[output.index]; }
 
 static NodeOutput result_of(const FunctionBody *body, int i) {
-  const Edge *edge = body->ret_nodes[i]->inputs[0];
-  return (NodeOutput){edge->src, edge->src_output};
+  return edge_value(body->ret_nodes[i]->inputs[0]);
 }
 
 static bool move_results(Mover *mover, const FunctionBody *body) {

@@ -79,6 +79,11 @@ typedef struct NodeOutput {
   int index;
 } NodeOutput;
 
+/* The value that a data edge carries; no value for NULL, an input that has no edge yet. */
+static inline NodeOutput edge_value(const Edge *edge) {
+  return edge ? (NodeOutput){edge->src, edge->src_output} : (NodeOutput){NULL, 0};
+}
+
 /* --- creating and freeing --- */
 
 Graph *graph_new(void); /* NULL when out of memory; uses the global registry of ops */

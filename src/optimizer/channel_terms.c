@@ -6,13 +6,6 @@
 #include "op/node_def.h"
 #include "optimizer/optimizer_internal.h"
 
-bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status) {
-  const TensorProto *proto;
-  *known = node_is_const(node);
-  return !*known ||
-         (node_attr_tensor(node->def, "value", &proto, status) && tensor_from_proto(proto, value, status));
-}
-
 bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *status) {
   terms->scale = arena_calloc(arena, terms->channels, sizeof(double));
   terms->offset = arena_calloc(arena, terms->channels, sizeof(double));
@@ -72,7 +65,7 @@ static bool add_constant(ChannelTerms *terms, TermKind kind, const Node *node, i
                          Status *status) {
   Tensor value = {0};
   bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
-  TRY(channel_terms_constant(node->inputs[1 - input]->src, &value, added, status));
+  TRY(optimizer_constant(node->inputs[1 - input]->src, &value, added, status));
   if (!*added) return true;
   *added = is_bias ? value.shape.rank == 1 && value.dtype == terms->type &&
                          tensor_num_elements(&value) == terms->channels
@@ -107,7 +100,7 @@ static bool add_batch_norm(ChannelTerms *terms, const Node *node, bool *added, S
   float epsilon;
   bool ok = node_attr_float(node->def, "epsilon", &epsilon, status);
   for (int i = 0; ok && *added && i < 4; i++) {
-    ok = channel_terms_constant(node->inputs[i + 1]->src, &values[i], added, status);
+    ok = optimizer_constant(node->inputs[i + 1]->src, &values[i], added, status);
     *added = ok && *added && values[i].dtype == DT_FLOAT && values[i].shape.rank == 1 &&
              tensor_num_elements(&values[i]) == terms->channels;
   }

@@ -20,10 +20,6 @@ typedef struct ChannelTerms {
   const Node *constant; /* one of those added */
 } ChannelTerms;
 
-/* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of
- * memory. */
-MUST_CHECK bool channel_terms_constant(const Node *node, Tensor *value, bool *known, Status *status);
-
 /* Factors of one and terms of zero, in `arena`. The first five fields are set. */
 MUST_CHECK bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *status);
 /* Adds the node that reads the result at input `input`, if it is a Mul, an addition, a Sub or a batch norm of

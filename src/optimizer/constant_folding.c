@@ -88,8 +88,7 @@ static bool reads_only_shapes(const Node *node) {
 static bool shapes_known(const Node *node) {
   bool rank_is_enough = node->node_class == NODE_RANK;
   for (int i = 0; i < node->num_inputs; i++) {
-    const Edge *edge = node->inputs[i];
-    ShapeHandle shape = graph_output_shape((NodeOutput){edge->src, edge->src_output});
+    ShapeHandle shape = graph_output_shape(edge_value(node->inputs[i]));
     if (!shape || !(rank_is_enough ? shape_rank_known(shape) : shape_fully_defined(shape))) return false;
   }
   return true;

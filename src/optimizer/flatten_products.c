@@ -20,8 +20,8 @@ static ShapeHandle shape_of(const Edge *edge) {
 
 /* Whether the product is one of matrices; its rows are the rows of all matrices of input 0. */
 static bool is_flat(const NodeSet *keep, const Node *node) {
-  if (!node->op || strcmp(node->def->op, "BatchMatMulV2") != 0 || node->output_types[0] != DT_FLOAT ||
-      !optimizer_is_free(keep, node) || !node_has_own_kernel(node))
+  if (strcmp(node->def->op, "BatchMatMulV2") != 0 || node->output_types[0] != DT_FLOAT ||
+      !optimizer_may_replace(keep, node))
     return false;
   ShapeHandle x = shape_of(node->inputs[0]), w = shape_of(node->inputs[1]);
   return x && w && shape_rank(x) > 2 && shape_rank(x) <= SHAPE_MAX_RANK && shape_rank(w) == 2 &&
@@ -93,7 +93,7 @@ static bool add_product(const Flatten *f, Node *rows, Node **made) {
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_attr(&b, "transpose_a", attr_value_bool(node_builder_arena(&b), false));
   node_builder_attr(&b, "transpose_b", attr_value_bool(node_builder_arena(&b), !is_false(f->node, "adj_y")));
-  node_builder_inputs(&b, (NodeOutput[]){{rows, 0}, {w->src, w->src_output}}, 2);
+  node_builder_inputs(&b, (NodeOutput[]){{rows, 0}, edge_value(w)}, 2);
   return finish(f, &b, made);
 }
 
@@ -103,8 +103,8 @@ static bool flatten(const Flatten *f, const int32_t *sizes, Node **result) {
   int rank = (int)shape_rank(shape);
   const int32_t matrix[] = {-1, (int32_t)dim_value(shape->dims[rank - 1])};
   Node *rows, *product;
-  return add_reshape(f, (NodeOutput){x->src, x->src_output}, 2, matrix, &rows) &&
-         add_product(f, rows, &product) && add_reshape(f, (NodeOutput){product, 0}, rank, sizes, result);
+  return add_reshape(f, edge_value(x), 2, matrix, &rows) && add_product(f, rows, &product) &&
+         add_reshape(f, (NodeOutput){product, 0}, rank, sizes, result);
 }
 
 bool graph_flatten_products(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {

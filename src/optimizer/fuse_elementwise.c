@@ -228,7 +228,7 @@ static int input_in(Group *g, const Edge *edge) {
   for (int i = 0; i < g->num_inputs; i++) {
     if (g->inputs[i].node == edge->src && g->inputs[i].index == edge->src_output) return i;
   }
-  g->inputs[g->num_inputs] = (NodeOutput){edge->src, edge->src_output};
+  g->inputs[g->num_inputs] = edge_value(edge);
   g->input_types[g->num_inputs] = edge->src->output_types[edge->src_output];
   return g->num_inputs++;
 }

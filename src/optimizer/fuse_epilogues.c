@@ -27,10 +27,6 @@ typedef struct Elementwise {
   int num_operands;
 } Elementwise;
 
-static bool is_free(const Fuse *f, const Node *node) {
-  return node->op && !node->op->is_aside && optimizer_is_free(f->keep, node) && node_has_own_kernel(node);
-}
-
 static bool has_one_type(const Node *node, DataType type) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
@@ -77,7 +73,8 @@ static bool read_program(Elementwise *e) {
 }
 
 static bool read_elementwise(const Fuse *f, Node *node, Elementwise *e) {
-  if (node->num_outputs != 1 || node->num_out_edges == 0 || !is_free(f, node)) return false;
+  if (node->num_outputs != 1 || node->num_out_edges == 0 || !optimizer_may_replace(f->keep, node))
+    return false;
   *e = (Elementwise){.node = node, .type = node->output_types[0]};
   if ((e->type != DT_FLOAT && e->type != DT_DOUBLE) || !has_one_type(node, e->type)) return false;
   return strcmp(node->def->op, FUSED_OP) == 0 ? read_program(e) : read_node(e);
@@ -118,8 +115,8 @@ static bool read_fused_ops(Product *p) {
 }
 
 static bool is_free_before(const Fuse *f, const Node *node, const Node *reader) {
-  return is_free(f, node) && is_read_by(node, reader) && optimizer_same_device(node, reader) &&
-         node->output_types[0] == reader->output_types[0];
+  return optimizer_may_replace(f->keep, node) && is_read_by(node, reader) &&
+         optimizer_same_device(node, reader) && node->output_types[0] == reader->output_types[0];
 }
 
 /* Whether input `input` of the elementwise node is a product that fits. */
@@ -176,17 +173,15 @@ static bool inputs_fit(const Elementwise *e, const Product *p) {
 
 /* --- the fused node --- */
 
-static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
-
 /* The inputs of the product, then those of the elementwise node; `places` are these in the program. */
 static int find_inputs(const Elementwise *e, const Product *p, NodeOutput *inputs, int64_t *places) {
   const Node *product = p->reshape ? p->reshape : p->node;
   int count = p->node->num_inputs, next = 1;
-  for (int i = 0; i < count; i++) inputs[i] = source_of(p->node->inputs[i]);
+  for (int i = 0; i < count; i++) inputs[i] = edge_value(p->node->inputs[i]);
   for (int i = 0; i < e->node->num_inputs; i++) {
     const Edge *edge = e->node->inputs[i];
     places[i] = edge->src == product ? 0 : next++;
-    if (places[i] > 0) inputs[count++] = source_of(edge);
+    if (places[i] > 0) inputs[count++] = edge_value(edge);
   }
   return count;
 }

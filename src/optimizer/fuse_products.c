@@ -41,15 +41,11 @@ typedef struct Product {
 
 static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
 
-static bool is_free(const Fuse *f, const Node *node) {
-  return node->op && !node->op->is_aside && optimizer_is_free(f->keep, node) && node_has_own_kernel(node);
-}
-
 /* Whether the node is a product whose number of channels is known. */
 static bool begin(const Fuse *f, Node *node, Product *p) {
   const ProductOp *op = product_op_of(node);
-  if (!op || product_is_fused(op, node) || !is_free(f, node) || node->num_inputs != 2 || !node->inputs[0] ||
-      !node->inputs[1])
+  if (!op || product_is_fused(op, node) || !optimizer_may_replace(f->keep, node) || node->num_inputs != 2 ||
+      !node->inputs[0] || !node->inputs[1])
     return false;
   ShapeHandle shape = node->output_shapes[0];
   DataType type = node->output_types[0];
@@ -81,13 +77,13 @@ static bool find_pad(const Fuse *f, Product *p) {
   if (is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
       !optimizer_attr_is(p->node, "padding", "VALID"))
     return true;
-  if (!is_op(pad, "Pad") || !is_free(f, pad) || !optimizer_same_device(pad, p->node) ||
+  if (!is_op(pad, "Pad") || !optimizer_may_replace(f->keep, pad) || !optimizer_same_device(pad, p->node) ||
       pad->num_out_edges != 1 || pad->num_inputs != 2)
     return true;
   const Node *sizes = pad->inputs[1]->src;
   Tensor value = {0};
   bool is_known;
-  TRY(channel_terms_constant(sizes, &value, &is_known, f->status));
+  TRY(optimizer_constant(sizes, &value, &is_known, f->status));
   if (!is_known) return true;
   bool fits = tensor_num_elements(&value) == 8;
   for (int64_t i = 0; i < 8 && fits; i++) {
@@ -109,7 +105,8 @@ static Node *next_of(const Fuse *f, const Product *p) {
   if (p->num_parts == MOST_PARTS || node->num_out_edges != 1 || edge_is_control(node->out_edges[0]))
     return NULL;
   Node *next = node->out_edges[0]->dst;
-  bool joins = node->out_edges[0]->src_output == 0 && is_free(f, next) && optimizer_same_device(node, next);
+  bool joins = node->out_edges[0]->src_output == 0 && optimizer_may_replace(f->keep, next) &&
+               optimizer_same_device(node, next);
   return joins ? next : NULL;
 }
 
@@ -133,7 +130,7 @@ static NodeOutput bias_of(const Product *p, const Node *node) {
   ShapeHandle shape = edge->src->output_shapes[edge->src_output];
   if (dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
   if (!shape || !shape_rank_known(shape) || shape_rank(shape) != 1 || !dim_known(shape->dims[0])) return none;
-  return dim_value(shape->dims[0]) == p->terms.channels ? (NodeOutput){edge->src, edge->src_output} : none;
+  return dim_value(shape->dims[0]) == p->terms.channels ? edge_value(edge) : none;
 }
 
 /* The number of last dimensions that the channels become when the product is reshaped; 0: there is none. */
@@ -209,7 +206,7 @@ static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
   const Node *node = filter->node;
   Tensor value = {0}, scaled = {0};
   bool is_known;
-  TRY(channel_terms_constant(node, &value, &is_known, f->status));
+  TRY(optimizer_constant(node, &value, &is_known, f->status));
   bool ok = tensor_allocate_shared(&scaled, value.dtype, &value.shape, f->status);
   if (ok) {
     int64_t count = tensor_num_elements(&value);
@@ -245,11 +242,9 @@ static void set_fused_ops(const Product *p, NodeBuilder *b) {
   product_set_fused_ops(p->op, b, ops, count, p->terms.type, 1);
 }
 
-static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
-
 static bool add_fused(Fuse *f, const Product *p, Node **made) {
-  NodeOutput inputs[3] = {source_of(p->pad ? p->pad->inputs[0] : p->node->inputs[0]),
-                          source_of(p->node->inputs[1]), p->bias};
+  NodeOutput inputs[3] = {edge_value(p->pad ? p->pad->inputs[0] : p->node->inputs[0]),
+                          edge_value(p->node->inputs[1]), p->bias};
   if (p->terms.has_scale) TRY(scale_filter(f, p, &inputs[1]));
   if (p->terms.has_offset) TRY(add_bias(f, p, &inputs[2]));
   bool has_bias = inputs[2].node != NULL;

@@ -77,13 +77,11 @@ static bool is_reduction(const char *op) {
 
 /* Whether the constant is the axis `last`, or -1. */
 static bool is_last_axis(const Node *axes, int32_t last) {
-  const TensorProto *proto;
   Tensor value = {0};
   Status ignored;
   status_init(&ignored);
-  if (!node_is_const(axes) || !node_attr_tensor(axes->def, "value", &proto, &ignored) ||
-      !tensor_from_proto(proto, &value, &ignored))
-    return false;
+  bool is_known;
+  if (!optimizer_constant(axes, &value, &is_known, &ignored) || !is_known) return false;
   bool is_last = dtype_is_integer((int)value.dtype) && tensor_num_elements(&value) == 1 &&
                  (tensor_int_at(&value, 0) == -1 || tensor_int_at(&value, 0) == last);
   tensor_clear(&value);

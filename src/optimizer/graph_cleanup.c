@@ -37,7 +37,7 @@ static NodeOutput passed_on(const Node *node) {
   if (!edge || dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
   if (hands_on_dead_values(edge->src)) return none;
   if (node->num_out_edges == 0 && !node->sink_edge) return none;
-  return (NodeOutput){edge->src, edge->src_output};
+  return edge_value(edge);
 }
 
 bool graph_remove_identity_nodes(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {

@@ -23,8 +23,6 @@ typedef struct Candidate {
   NodeOutput rows, weights;
 } Candidate;
 
-static NodeOutput source_of(const Edge *edge) { return (NodeOutput){edge->src, edge->src_output}; }
-
 /* --- candidates --- */
 
 static bool is_own(const Node *node, const char *op) {
@@ -54,7 +52,7 @@ static bool has_element_shape(const Edge *edge, ShapeHandle rows, bool *has, Sta
   if (!edge) return true;
   Tensor value = {0};
   bool is_known;
-  TRY(channel_terms_constant(edge->src, &value, &is_known, status));
+  TRY(optimizer_constant(edge->src, &value, &is_known, status));
   if (!is_known) return true;
   bool is_any = value.shape.rank == 0 && tensor_int_at(&value, 0) == -1;
   *has = is_any || (value.shape.rank == 1 && tensor_num_elements(&value) == shape_rank(rows) - 1);
@@ -92,8 +90,8 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
                    .item = item->src,
                    .enter = enter,
                    .list = list->src,
-                   .rows = source_of(list->src->inputs[0]),
-                   .weights = source_of(weights->inputs[0])};
+                   .rows = edge_value(list->src->inputs[0]),
+                   .weights = edge_value(weights->inputs[0])};
   if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
   return has_element_shape(c->item->inputs[2], shape_of(c->rows, 3), found, h->status);
 }
@@ -153,7 +151,7 @@ static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, 
   node_builder_type(&b, "element_dtype", c->product->output_types[0]);
   node_builder_type(&b, "Tshape", DT_INT32);
   node_builder_input(&b, (NodeOutput){list, 0});
-  node_builder_input(&b, source_of(c->item->inputs[1]));
+  node_builder_input(&b, edge_value(c->item->inputs[1]));
   node_builder_input(&b, (NodeOutput){any, 0});
   loop_value_copy_controls(&b, c->item);
   TRY(finish_node(h, &b, c->item, made));

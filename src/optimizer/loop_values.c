@@ -100,7 +100,7 @@ bool graph_enter_weights(Graph *graph, const NodeSet *keep, bool *changed, Statu
     const Node *variable = loop_value_entered(node->inputs[1]);
     if (!variable || node_is_constant_enter(variable) || !loop_value_is_of_round(node->inputs[0])) continue;
     const Edge *outside = variable->inputs[0];
-    TRY(loop_value_enter(graph, (NodeOutput){outside->src, outside->src_output}, variable, &enter, status));
+    TRY(loop_value_enter(graph, edge_value(outside), variable, &enter, status));
     TRY(graph_update_edge(graph, enter, 0, node, 1, status));
     *changed = true;
   }

@@ -228,7 +228,7 @@ static bool lower_while(Lowering *l, WhileParts *w) {
   TRY(add_begin(l));
   TRY(open_loop(l, w, &first));
   TRY(add_call(l, "cond", &w->cond, w->values, first, &cond));
-  TRY(add_condition(l, (NodeOutput){cond, 0}, (NodeOutput){result->src, result->src_output}, &go_on));
+  TRY(add_condition(l, (NodeOutput){cond, 0}, edge_value(result), &go_on));
   TRY(add_node(l, "LoopCond", go_on, none, NULL, &go_on.node));
   go_on.index = 0;
   TRY(split_loop(l, w, go_on, &taken));
@@ -300,8 +300,7 @@ static bool add_which(Lowering *l, Branches *b) {
   const NodeOutput none = {NULL, 0};
   const Edge *given = l->node->inputs[0];
   b->which = (NodeOutput){l->inputs[0], 0};
-  if (node_is_if(l->node))
-    TRY(add_condition(l, b->which, (NodeOutput){given->src, given->src_output}, &b->which));
+  if (node_is_if(l->node)) TRY(add_condition(l, b->which, edge_value(given), &b->which));
   TRY(add_node(l, "Identity", b->which, none, l->begin, &b->which.node));
   b->which.index = 0;
   return true;
@@ -386,7 +385,7 @@ static bool prepare_branches(const Lowering *l, Branches *b, bool *fits) {
                  : find_body(l, branches->list->func[i], &b->callees[i]));
   }
   const Edge *which = l->node->inputs[0];
-  *fits = b->parts || (b->count > 0 && is_known_scalar((NodeOutput){which->src, which->src_output}));
+  *fits = b->parts || (b->count > 0 && is_known_scalar(edge_value(which)));
   for (int i = 0; i < b->count; i++)
     *fits = *fits && b->callees[i].body && has_types(l->node, 1, b->callees[i].body, true);
   return true;

@@ -45,7 +45,7 @@ static bool is_neutral(const Node *node, int input, bool *neutral, Status *statu
   Tensor value = {0};
   *neutral = false;
   if (wanted < 0) return true;
-  TRY(channel_terms_constant(node->inputs[input]->src, &value, neutral, status));
+  TRY(optimizer_constant(node->inputs[input]->src, &value, neutral, status));
   *neutral = *neutral && is_filled_with(&value, wanted);
   tensor_clear(&value);
   return true;
@@ -60,7 +60,7 @@ static bool find_operand(const Node *node, NodeOutput *from, Status *status) {
     if (!can_be_read(edge) || !can_be_read(node->inputs[i])) continue;
     if (!optimizer_same_shape(edge->src->output_shapes[edge->src_output], node->output_shapes[0])) continue;
     TRY(is_neutral(node, i, &neutral, status));
-    if (neutral) *from = (NodeOutput){edge->src, edge->src_output};
+    if (neutral) *from = edge_value(edge);
   }
   return true;
 }
@@ -74,7 +74,7 @@ static bool is_list_identity(const Node *node, NodeOutput *from) {
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
     if (!can_be_read(edge)) return false;
-    from[i] = (NodeOutput){edge->src, edge->src_output};
+    from[i] = edge_value(edge);
   }
   return true;
 }

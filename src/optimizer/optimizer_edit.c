@@ -4,6 +4,7 @@
 #include "graph/graph_walk.h"
 #include "graph/node_builder.h"
 #include "op/node_def.h"
+#include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
 /* --- order --- */
@@ -75,6 +76,10 @@ bool optimizer_is_free(const NodeSet *keep, const Node *node) {
          !kept(keep, node);
 }
 
+bool optimizer_may_replace(const NodeSet *keep, const Node *node) {
+  return node->op && !node->op->is_aside && optimizer_is_free(keep, node) && node_has_own_kernel(node);
+}
+
 bool optimizer_same_device(const Node *a, const Node *b) {
   return a->assigned_device == b->assigned_device && strcmp(a->def->device, b->def->device) == 0;
 }
@@ -95,6 +100,13 @@ bool optimizer_same_shape(ShapeHandle a, ShapeHandle b) {
 bool optimizer_attr_is(const Node *node, const char *name, const char *text) {
   const AttrValue *value = node_def_attr(node->def, name);
   return value && value->s.len == strlen(text) && memcmp(value->s.data, text, value->s.len) == 0;
+}
+
+bool optimizer_constant(const Node *node, Tensor *value, bool *known, Status *status) {
+  const TensorProto *proto;
+  *known = node_is_const(node);
+  return !*known ||
+         (node_attr_tensor(node->def, "value", &proto, status) && tensor_from_proto(proto, value, status));
 }
 
 bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,

@@ -33,12 +33,18 @@ static inline bool optimizer_control(Graph *graph, Node *from, Node *to, Status 
 bool optimizer_is_waited_for(const Node *node);
 /* Whether a pass may replace the node: only data ties it to others, and it is not kept. */
 bool optimizer_is_free(const NodeSet *keep, const Node *node);
+/* Whether a pass may let another kernel do the work of the node: it is free, and runs its own kernel, which
+ * is in the module that is loaded first. */
+bool optimizer_may_replace(const NodeSet *keep, const Node *node);
 /* Whether both are placed alike, and ask for the same device. */
 bool optimizer_same_device(const Node *a, const Node *b);
 /* Whether both shapes have known rank and the same dimensions, whatever those that are unknown. */
 bool optimizer_same_shape(ShapeHandle a, ShapeHandle b);
 /* Whether the node has the attr, with that text. */
 bool optimizer_attr_is(const Node *node, const char *name, const char *text);
+/* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of
+ * memory. */
+MUST_CHECK bool optimizer_constant(const Node *node, Tensor *value, bool *known, Status *status);
 /* Redirects the consumers of output i of `from` to outputs[i], unless its node is NULL, and the control
  * outputs of `from` to `control`, unless that is NULL; an edge to sink counts. When memory runs out, some
  * edges are not moved. */
