@@ -59,30 +59,24 @@ static bool finish(const Flatten *f, NodeBuilder *b, Node **made) {
   return graph_infer_shapes(f->graph, *made, f->status);
 }
 
-/* A Const that waits for what w waits for, so that it is in the same frame of a loop. */
-static bool add_sizes(const Flatten *f, int rank, const int32_t *sizes, Node **made) {
-  const Node *beside = f->node->inputs[1]->src;
+static bool add_sizes(const Flatten *f, int rank, const int32_t *sizes, NodeOutput *made) {
   const int64_t count = rank;
   Tensor value = {0};
   TRY(tensor_allocate_dims(&value, DT_INT32, 1, &count, NULL, f->status));
   memcpy(value.data, sizes, sizeof *sizes * (size_t)rank);
-  NodeBuilder b;
-  node_builder(&b, f->graph, "Const", graph_new_free_name(f->graph, f->node->name));
-  node_builder_tensor(&b, &value);
-  for (int32_t i = 0; i < beside->num_control_inputs; i++)
-    node_builder_control(&b, beside->control_inputs[i]->src);
+  bool ok = optimizer_add_constant(f->graph, &value, f->node->inputs[1]->src, made, f->status);
   tensor_clear(&value);
-  return finish(f, &b, made);
+  return ok;
 }
 
 static bool add_reshape(const Flatten *f, NodeOutput x, int rank, const int32_t *sizes, Node **made) {
-  Node *shape;
+  NodeOutput shape;
   TRY(add_sizes(f, rank, sizes, &shape));
   NodeBuilder b;
   node_builder(&b, f->graph, "Reshape", graph_new_free_name(f->graph, f->node->name));
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_type(&b, "Tshape", DT_INT32);
-  node_builder_inputs(&b, (NodeOutput[]){x, {shape, 0}}, 2);
+  node_builder_inputs(&b, (NodeOutput[]){x, shape}, 2);
   return finish(f, &b, made);
 }
 

@@ -186,21 +186,6 @@ static bool find_following(Fuse *f, Product *p) {
 
 /* --- the fused node --- */
 
-/* Adds a Const that waits for what the Const `beside` waits for, so that it is in the same frame of a loop.
- */
-static bool add_const(Fuse *f, const Tensor *value, const Node *beside, NodeOutput *made) {
-  NodeBuilder b;
-  node_builder(&b, f->graph, "Const", graph_new_free_name(f->graph, beside->name));
-  node_builder_device(&b, beside->def->device);
-  node_builder_tensor(&b, value);
-  for (int32_t i = 0; i < beside->num_control_inputs; i++)
-    node_builder_control(&b, beside->control_inputs[i]->src);
-  made->index = 0;
-  TRY(node_builder_finish_bare(&b, &made->node, f->status));
-  made->node->assigned_device = beside->assigned_device;
-  return graph_infer_shapes(f->graph, made->node, f->status);
-}
-
 /* The filter with the factors of its channels. */
 static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
   const Node *node = filter->node;
@@ -213,7 +198,7 @@ static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
     int64_t run = p->is_transposed && count > 0 ? count / p->terms.channels : 1;
     channel_terms_scale(&p->terms, &value, run, &scaled);
     f->bytes += tensor_bytes(&scaled);
-    ok = add_const(f, &scaled, node, filter);
+    ok = optimizer_add_constant(f->graph, &scaled, node, filter, f->status);
   }
   tensor_clear(&value);
   tensor_clear(&scaled);
@@ -222,8 +207,8 @@ static bool scale_filter(Fuse *f, const Product *p, NodeOutput *filter) {
 
 static bool add_bias(Fuse *f, const Product *p, NodeOutput *bias) {
   Tensor value = {0};
-  bool ok =
-      channel_terms_offset(&p->terms, &value, f->status) && add_const(f, &value, p->terms.constant, bias);
+  bool ok = channel_terms_offset(&p->terms, &value, f->status) &&
+            optimizer_add_constant(f->graph, &value, p->terms.constant, bias, f->status);
   tensor_clear(&value);
   return ok;
 }

@@ -9,6 +9,7 @@
 #include "optimizer/hoist_products.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/neutral_operands.h"
+#include "optimizer/reciprocal_factors.h"
 
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
   return (OptimizerOptions){.do_common_subexpression_elimination = true,
@@ -68,9 +69,9 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_hoist_products, graph_enter_weights,
-                                            graph_remove_neutral_operands, graph_flatten_products,
-                                            graph_fuse_products};
+static GraphPass *const kProductPasses[] = {graph_hoist_products,          graph_enter_weights,
+                                            graph_remove_neutral_operands, graph_multiply_by_reciprocals,
+                                            graph_flatten_products,        graph_fuse_products};
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, any = false, removed;

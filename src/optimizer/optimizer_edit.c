@@ -61,6 +61,20 @@ bool optimizer_add_identity(Graph *graph, const char *name, const char *device, 
   return node_builder_finish_bare(&b, node, status);
 }
 
+bool optimizer_add_constant(Graph *graph, const Tensor *value, const Node *beside, NodeOutput *made,
+                            Status *status) {
+  NodeBuilder b;
+  node_builder(&b, graph, "Const", graph_new_free_name(graph, beside->name));
+  node_builder_device(&b, beside->def->device);
+  node_builder_tensor(&b, value);
+  for (int32_t i = 0; i < beside->num_control_inputs; i++)
+    node_builder_control(&b, beside->control_inputs[i]->src);
+  made->index = 0;
+  TRY(node_builder_finish_bare(&b, &made->node, status));
+  made->node->assigned_device = beside->assigned_device;
+  return graph_infer_shapes(graph, made->node, status);
+}
+
 /* --- redirecting --- */
 
 bool optimizer_is_waited_for(const Node *node) {

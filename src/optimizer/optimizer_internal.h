@@ -23,6 +23,11 @@ MUST_CHECK bool optimizer_add_no_op(Graph *graph, const char *name, const char *
 MUST_CHECK bool optimizer_add_identity(Graph *graph, const char *name, const char *device, Node *from,
                                        int output, Node **node, Status *status);
 
+/* Adds a Const, which waits for what the Const `beside` waits for, so that it is in the same frame of a loop.
+ */
+MUST_CHECK bool optimizer_add_constant(Graph *graph, const Tensor *value, const Node *beside,
+                                       NodeOutput *made, Status *status);
+
 /* Adds an edge that the caller does not need. */
 static inline bool optimizer_control(Graph *graph, Node *from, Node *to, Status *status) {
   Edge *edge;
