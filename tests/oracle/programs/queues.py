@@ -56,18 +56,18 @@ def blocked(session):
     results = []
     waiting = threading.Thread(target=lambda: results.append(session.run(taken * 2)))
     waiting.start()
-    time.sleep(0.1)
+    time.sleep(0.5)
     show('others run', session.run(place + 1, {place: 1.0}))
     session.run(put, {place: 21.0})
     waiting.join()
     show('it got', results)
-    # The words are the client's own or the server's, whoever notices it first.
-    fails('deadline', session.run, taken, options=tf.RunOptions(timeout_in_ms=100), end='Deadline')
+    # The client and the server both watch the deadline, and their words differ.
+    fails('deadline', session.run, taken, options=tf.RunOptions(timeout_in_ms=100), wording=False)
     session.run(put, {place: 1.0})
     session.run(put, {place: 2.0})
     full = threading.Thread(target=lambda: fails('pending enqueue', session.run, put, {place: 3.0}))
     full.start()
-    time.sleep(0.1)
+    time.sleep(0.5)
     session.run(queue.close(cancel_pending_enqueues=True))
     full.join()
     show('the rest', session.run([queue.dequeue_up_to(5), queue.size()][0]))
@@ -83,7 +83,7 @@ def between_sessions(target):
         results = []
         waiting = threading.Thread(target=lambda: results.append(first.run(taken)))
         waiting.start()
-        time.sleep(0.1)
+        time.sleep(0.5)
         second.run(put)
         waiting.join()
         show('from the other session', results)

@@ -48,14 +48,17 @@ def words(message):
     return '\n'.join(lines)
 
 
-def fails(label, function, *args, end=None, **options):
+def fails(label, function, *args, end=None, wording=True, **options):
     """
     Prints the error of a call: its class, and the words that the server sent. They end before
-    `end`, if the servers have reasons to differ there.
+    `end`, if the servers have reasons to differ there. Without `wording` only the class is printed.
     """
     try:
         result = function(*args, **options)
     except tf.errors.OpError as error:
+        if not wording:
+            print(f'{label}: {type(error).__name__}')
+            return
         sent = error.__context__ if isinstance(error.__context__, tf.errors.OpError) else error
         message = words(sent.message)
         print(f'{label}: {type(error).__name__}: {message.split(end)[0] if end else message}')
