@@ -28,25 +28,30 @@ os.environ['CUDA_VISIBLE_DEVICES'] = '-1'
 import environment  # noqa: E402, F401
 
 CACHE = pathlib.Path(os.environ.get('XDG_CACHE_HOME', pathlib.Path.home() / '.cache')) / 'tfcore-wasm'
-CONVERTERS = ['onnx==1.23.2', 'tensorflowjs==4.22.0', 'tf2onnx==1.17.0']
+PACKAGES = ['onnx==1.23.2', 'tensorflowjs==4.22.0', 'tf2onnx==1.17.0', 'tf_keras==2.21.0']
 OPSET = 18
 
 
-def import_converters():
-    """Their requirements name other versions of TensorFlow, and packages for models that are not made here."""
-    folder = CACHE / 'bench-converters'
+def import_packages():
+    """Converters and Keras 2, without what they require: it includes other versions of TensorFlow."""
+    folder = CACHE / 'bench-packages'
     stamp = folder / 'installed.txt'
-    if not stamp.exists() or stamp.read_text() != str(CONVERTERS):
+    if not stamp.exists() or stamp.read_text() != str(PACKAGES):
         shutil.rmtree(folder, ignore_errors=True)
         pip = [sys.executable, '-m', 'pip', 'install', '--quiet', '--no-deps', '--target', str(folder)]
-        subprocess.run([*pip, *CONVERTERS], check=True)
-        stamp.write_text(str(CONVERTERS))
+        subprocess.run([*pip, *PACKAGES], check=True)
+        stamp.write_text(str(PACKAGES))
     sys.path.append(str(folder))
+
+
+def stand_in_for_packages():
+    """Modules that converters import for models that are not made here."""
     for name in ['tensorflow_decision_forests', 'tensorflow_hub', 'jax', 'jax.experimental', 'jax.experimental.jax2tf']:
         sys.modules.setdefault(name, types.ModuleType(name))
     sys.modules['jax.experimental'].jax2tf = sys.modules['jax.experimental.jax2tf']
 
 
+import_packages()
 import keras  # noqa: E402
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
@@ -348,7 +353,7 @@ def make(name, folder):
 
 
 def main(words):
-    import_converters()
+    stand_in_for_packages()
     stamp = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()
     names = [name for name in MODELS if not words or any(word in name for word in words)]
     folders = ['-'.join(re.findall('[A-Za-z0-9]+', name)) for name in names]
