@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "op/op_registry.h"
+#include "ops/support/fused_formula.h"
 #include "ops/support/fused_program.h"
 
 bool fused_program_refuse(Status *status) {
@@ -70,6 +71,7 @@ static bool read_node(const FusedSource *source, int i, Arena *arena, FusedNode 
   node->type = source->types[i];
   TRY(op_registry_look_up(op_registry_global(), node->op, op, status));
   TRY(find_loop(*op, node, status));
+  node->formula = fused_formula_of(node->op);
   DataType out = (DataType)(*op)->def->output_arg[0]->type;
   node->in_size = (int64_t)dtype_size(node->type);
   node->out_size = (int64_t)dtype_size(out == DT_INVALID ? node->type : out);

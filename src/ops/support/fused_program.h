@@ -29,6 +29,7 @@ typedef struct FusedNode {
     BinaryLoop *broadcast;
     ReduceKind reduce;
   } loop;
+  uint8_t formula;                   /* ops/support/fused_formula.h; 0: none */
   DataType type;                     /* of the operands */
   int operands[FUSED_MOST_OPERANDS]; /* values: inputs, then nodes */
   int num_operands;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/odometer.h"
+#include "ops/support/fused_loop.h"
 #include "ops/support/fused_run.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
@@ -122,6 +123,15 @@ typedef struct Call {
   Access operands[FUSED_MOST_OPERANDS], out;
 } Call;
 
+/* The calls [first, end): each of them in turn, or `loop` (ops/support/fused_loop.h) in place of them. */
+typedef struct Group {
+  int first, end;
+  EmittedLoop *loop; /* may be NULL */
+  int64_t unit;
+  const Access *pointers[FUSED_LOOP_MOST_POINTERS];
+  int num_pointers;
+} Group;
+
 typedef struct Tiles {
   const FusedRun *run;
   int64_t length; /* of a tile */
@@ -129,6 +139,8 @@ typedef struct Tiles {
   Repeated repeated[FUSED_MOST_PARTIAL];
   Call calls[FUSED_MOST_NODES];
   int num_calls;
+  Group groups[FUSED_MOST_NODES];
+  int num_groups;
 } Tiles;
 
 static Repeated *find_repeated(Tiles *tiles, int value) {
@@ -173,18 +185,118 @@ static void make_calls(Tiles *tiles) {
   }
 }
 
+static bool is_still(const Call *call, int operand) {
+  return call->still == (operand == 0 ? BROADCAST_A : BROADCAST_B);
+}
+
+/* --- groups of calls --- */
+
+static bool may_join(const Call *call, DataType type) {
+  return call->node->formula > 0 && !call->per_row && call->node->type == type;
+}
+
+/* The number of a pointer that is read or written; -1 if there are too many. */
+static int add_pointer(Group *group, FusedLoop *loop, const Access *access) {
+  if (group->num_pointers == FUSED_LOOP_MOST_POINTERS) return -1;
+  group->pointers[group->num_pointers] = access;
+  loop->num_pointers++;
+  return group->num_pointers++;
+}
+
+/* The operand of a node of the loop: the value of a node before it, or a pointer. `known`: by value, the operand
+ * that it is, or -1. */
+static int loop_operand(const Call *call, int k, Group *group, FusedLoop *loop, int *known) {
+  int *operand = &known[call->node->operands[k]];
+  if (*operand >= 0) return *operand;
+  *operand = add_pointer(group, loop, &call->operands[k]);
+  if (*operand >= 0 && is_still(call, k)) loop->still |= 1u << *operand;
+  return *operand;
+}
+
+/* Whether nodes after the group, or the caller, read the value. */
+static bool is_read_later(const Tiles *tiles, const Group *group, const FusedNode *node) {
+  const FusedProgram *program = tiles->run->program;
+  const FusedNode *last = tiles->calls[group->end - 1].node;
+  int value = program->num_inputs + (int)(node - program->nodes);
+  return node->output >= 0 || program->last_reads[value] > last - program->nodes;
+}
+
+/* Describes the group as a loop. False if it has too many pointers. */
+static bool describe_loop(const Tiles *tiles, Group *group, FusedLoop *loop) {
+  const FusedProgram *program = tiles->run->program;
+  int known[FUSED_MOST_VALUES];
+  for (int i = 0; i < program->num_inputs + program->num_nodes; i++) known[i] = -1;
+  loop->is_double = tiles->calls[group->first].node->type == DT_DOUBLE;
+  for (int i = group->first; i < group->end; i++) {
+    const Call *call = &tiles->calls[i];
+    FusedLoopNode *node = &loop->nodes[loop->num_nodes];
+    int out = FUSED_LOOP_INSIDE;
+    node->formula = call->node->formula;
+    for (int k = 0; k < call->node->num_operands; k++) {
+      int operand = loop_operand(call, k, group, loop, known);
+      if (operand < 0) return false;
+      node->operands[k] = (uint8_t)operand;
+    }
+    if (is_read_later(tiles, group, call->node) && (out = add_pointer(group, loop, &call->out)) < 0) return false;
+    node->out = (uint8_t)out;
+    known[program->num_inputs + (int)(call->node - program->nodes)] = FUSED_LOOP_NODES + loop->num_nodes++;
+  }
+  return true;
+}
+
+/* Adjacent calls that one loop can compute are a group, and so is any other call alone. `elements`: how many are
+ * computed next. */
+static void make_groups(Tiles *tiles, int64_t elements) {
+  tiles->num_groups = 0;
+  fused_loop_reserve(tiles->num_calls);
+  for (int i = 0; i < tiles->num_calls;) {
+    Group *group = &tiles->groups[tiles->num_groups++];
+    *group = (Group){.first = i, .end = i + 1};
+    DataType type = tiles->calls[i].node->type;
+    while (may_join(&tiles->calls[i], type) && group->end < tiles->num_calls &&
+           may_join(&tiles->calls[group->end], type))
+      group->end++;
+    FusedLoop loop = {0};
+    if (group->end > i + 1 && describe_loop(tiles, group, &loop)) {
+      group->loop = fused_loop_code(&loop, elements);
+      group->unit = fused_loop_unit(&loop);
+    }
+    i = group->end;
+  }
+}
+
+/* --- a tile --- */
+
 ALWAYS_INLINE char *address(const Access *access, int64_t at, int64_t row) {
   return *access->base + at * access->step + row * access->row_step;
 }
 
-static void run_tile(const Tiles *tiles, int64_t at, int64_t row, int64_t count) {
-  for (int i = 0; i < tiles->num_calls; i++) {
+/* Elements [from, count) of a tile. */
+static void run_calls(const Tiles *tiles, const Group *group, int64_t at, int64_t row, int64_t from,
+                      int64_t count) {
+  for (int i = group->first; i < group->end; i++) {
     const Call *call = &tiles->calls[i];
+    const FusedNode *node = call->node;
     const void *operands[FUSED_MOST_OPERANDS];
-    for (int k = 0; k < call->node->num_operands; k++) operands[k] = address(&call->operands[k], at, row);
-    void *out = address(&call->out, at, row);
-    if (call->node->kind == FUSED_REDUCE) fused_node_reduce(call->node, 1, count, operands[0], out, NULL);
-    else fused_node_call(call->node, call->per_row ? 1 : count, operands, call->still, out);
+    for (int k = 0; k < node->num_operands; k++)
+      operands[k] = address(&call->operands[k], at, row) + (is_still(call, k) ? 0 : from * node->in_size);
+    char *out = address(&call->out, at, row) + from * node->out_size;
+    if (node->kind == FUSED_REDUCE) fused_node_reduce(node, 1, count, operands[0], out, NULL);
+    else fused_node_call(node, call->per_row ? 1 : count - from, operands, call->still, out);
+  }
+}
+
+static void run_tile(const Tiles *tiles, int64_t at, int64_t row, int64_t count) {
+  for (int i = 0; i < tiles->num_groups; i++) {
+    const Group *group = &tiles->groups[i];
+    int64_t rounds = group->loop ? count / group->unit : 0;
+    if (rounds > 0) {
+      char *pointers[FUSED_LOOP_MOST_POINTERS];
+      for (int k = 0; k < group->num_pointers; k++) pointers[k] = address(group->pointers[k], at, row);
+      group->loop(pointers, (int32_t)rounds);
+    }
+    if (rounds == 0 || rounds * group->unit < count)
+      run_calls(tiles, group, at, row, rounds > 0 ? rounds * group->unit : 0, count);
   }
 }
 
@@ -297,7 +409,8 @@ static bool has_short_rows(const FusedRun *run) {
   return run->row == 0 && run->num_partial > 0 && run->nest.dims[run->nest.rank - 1] < SHORT_ROW;
 }
 
-static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room) {
+/* For `elements` elements. */
+static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room, int64_t elements) {
   int count = run->program->num_places + run->num_partial;
   int64_t length = ROOM / ((count + 1) * MOST_ELEMENT) - SHORT_ROW;
   tiles->run = run;
@@ -312,12 +425,13 @@ static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room) {
       tiles->repeated[p].still = run->nest.strides[p][run->nest.rank - 1] == 0;
   }
   make_calls(tiles);
+  make_groups(tiles, elements);
 }
 
 void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns) {
   _Alignas(64) char room[ROOM];
   Tiles tiles;
-  begin_tiles(&tiles, run, room);
+  begin_tiles(&tiles, run, room, rows * columns);
   if (columns == stride) columns *= rows, rows = 1;
   for (; rows > 0; rows--, first += stride) {
     int64_t end = first + columns;

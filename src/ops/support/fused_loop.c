@@ -1,0 +1,83 @@
+/* The loops of a thread, and when their code is made. */
+#include "ops/support/fused_loop.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "ops/support/fused_emit.h"
+
+int64_t fused_loop_unit(const FusedLoop *loop) {
+  int lanes = loop->is_double ? 2 : 4;
+  return loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes;
+}
+
+#if EMITTED_CODE
+/* A power of 2, of which at most three quarters are in use. */
+enum { PLACES = 128, MOST_LOOPS = PLACES / 4 * 3 };
+/* Nodes times elements, after which code is made: about a millisecond of work. */
+enum { WARM = 1 << 20 };
+
+typedef struct KnownLoop {
+  FusedLoop loop;
+  int64_t done; /* nodes times elements; -1: the host does not compile the code */
+  EmittedLoop *code;
+} KnownLoop;
+
+static _Thread_local KnownLoop known[PLACES];
+static _Thread_local int num_known;
+
+static size_t used_bytes(const FusedLoop *loop) {
+  return offsetof(FusedLoop, nodes) + loop->num_nodes * sizeof *loop->nodes;
+}
+
+static uint32_t hash(const FusedLoop *loop) {
+  uint32_t mixed = 0;
+  for (size_t at = 0; at < used_bytes(loop); at += sizeof mixed) {
+    uint32_t word;
+    memcpy(&word, (const char *)loop + at, sizeof word);
+    mixed = (mixed ^ word) * 0x9e3779b1u;
+    mixed ^= mixed >> 15;
+  }
+  return mixed;
+}
+
+/* The loop, or the free place for it. */
+static KnownLoop *find(const FusedLoop *loop) {
+  uint32_t place = hash(loop) % PLACES;
+  while (known[place].loop.num_nodes > 0 && memcmp(&known[place].loop, loop, used_bytes(loop)) != 0)
+    place = (place + 1) % PLACES;
+  return &known[place];
+}
+
+/* When there are too many, all are forgotten; their places in the function table are used again. */
+void fused_loop_reserve(int count) {
+  if (num_known + count <= MOST_LOOPS) return;
+  for (int i = 0; i < PLACES; i++) {
+    known[i].loop = (FusedLoop){0};
+    known[i].done = 0;
+  }
+  num_known = 0;
+}
+
+EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
+  KnownLoop *found = find(loop);
+  if (found->loop.num_nodes == 0) {
+    found->loop = *loop;
+    num_known++;
+  }
+  if (found->done < 0) return NULL;
+  if (found->done >= WARM) return found->code;
+  found->done += elements * loop->num_nodes;
+  if (found->done < WARM) return NULL;
+  EmittedLoop *made = fused_emit(loop, found->code);
+  if (made) found->code = made;
+  else found->done = -1;
+  return made;
+}
+#else
+void fused_loop_reserve(int count) { (void)count; }
+EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
+  (void)loop, (void)elements;
+  return NULL;
+}
+#endif
