@@ -79,6 +79,6 @@ foreach(source IN LISTS benchmarks)
   if(EMSCRIPTEN)
     set_target_properties(bench_${name} PROPERTIES SUFFIX .mjs)
     target_link_options(bench_${name} PRIVATE -O3 -sENVIRONMENT=web,worker,node -sALLOW_MEMORY_GROWTH=1
-      -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSTACK_SIZE=1MB -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sEXPORT_ES6=1 -sMODULARIZE=0)
+      -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSTACK_SIZE=1MB -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sEXPORT_ES6=1 -sMODULARIZE=0 --profiling-funcs)
   endif()
 endforeach()

@@ -1,10 +1,11 @@
-/* What code for a whole tree of elementwise ops could save: the step of a fused tree, which calls a loop for each op
- * and tile, beside the same tree written as one loop and compiled, and beside the limit of both.
+/* What code for a whole tree of elementwise ops could save: the step of a fused tree, which calls a loop for
+ * each op and tile, beside the same tree written as one loop and compiled, and beside the limit of both.
  *
- *   bench_fused [milliseconds per tree]     a table
+ *   bench_fused [milliseconds per tree [part of a name]]     a table
  *
- * The limit is a copy of what the tree reads and writes, plus the arithmetic of its loop on data in the first-level
- * cache. All alternate in rounds, of which the best counts, because other processes can only slow a round down.
+ * The limit is a copy of what the tree reads and writes, plus the arithmetic of its loop on data in the
+ * first-level cache. All alternate in rounds, of which the best counts, because other processes can only slow
+ * a round down.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@
 
 enum { MOST_ARRAYS = 4, CACHED = 1024, ROW = 1024, VECTOR = 16 };
 
-/* x[]: what the tree reads, y[]: what it writes. `scale` and `offset`: rows that a layer norm reads besides. */
+/* x[]: what the tree reads, y[]: what it writes. `scale` and `offset`: rows that a layer norm reads besides.
+ */
 typedef struct Arrays {
   const float *x[MOST_ARRAYS];
   float *y[MOST_ARRAYS];
@@ -97,22 +99,23 @@ static __attribute__((noinline)) void copy_three_of_four(const Arrays *a, int64_
 
 #define FLOAT(key) " attr { key: '" key "' value { type: DT_FLOAT } }"
 #define NODE(name, op, inputs) "node { name: '" name "' op: '" op "' input: [" inputs "]" FLOAT("T") " }\n"
-#define NUMBER(name, value)                       \
-  "node { name: '" name "' op: 'Const'" FLOAT("dtype") \
-  " attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: " value " } } } }\n"
-#define FED(name, sizes)                                \
-  "node { name: '" name "' op: 'Placeholder'" FLOAT("dtype") \
-  " attr { key: 'shape' value { shape { " sizes " } } } }\n"
-#define MEAN(name, input)                                                                        \
-  "node { name: '" name "' op: 'Mean' input: ['" input "', 'axis']" FLOAT("T")                   \
-  " attr { key: 'Tidx' value { type: DT_INT32 } } attr { key: 'keep_dims' value { b: true } } }\n"
+#define NUMBER(name, value)                                                                               \
+  "node { name: '" name "' op: 'Const'" FLOAT(                                                            \
+      "dtype") " attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: " value \
+               " } } } }\n"
+#define FED(name, sizes)                                                                                   \
+  "node { name: '" name "' op: 'Placeholder'" FLOAT("dtype") " attr { key: 'shape' value { shape { " sizes \
+                                                             " } } } }\n"
+#define MEAN(name, input)                                                  \
+  "node { name: '" name "' op: 'Mean' input: ['" input "', 'axis']" FLOAT( \
+      "T") " attr { key: 'Tidx' value { type: DT_INT32 } } attr { key: 'keep_dims' value { b: true } } }\n"
 #define MILLION "dim { size: 1000 } dim { size: 1024 }"
 #define ROWS "dim { size: 4096 } dim { size: 1024 }"
 
-static const char kGelu[] = FED("x0", MILLION) NUMBER("half", "0.5") NUMBER("scale", "0.70710678") NUMBER(
-    "one", "1") NODE("halved", "Mul", "'x0', 'half'") NODE("scaled", "Mul", "'x0', 'scale'")
-    NODE("erf", "Erf", "'scaled'") NODE("more", "AddV2", "'erf', 'one'")
-        NODE("product", "Mul", "'halved', 'more'") NODE("y0", "Identity", "'product'");
+static const char kGelu[] = FED("x0", MILLION) NUMBER("half", "0.5") NUMBER("scale", "0.70710678")
+    NUMBER("one", "1") NODE("halved", "Mul", "'x0', 'half'") NODE("scaled", "Mul", "'x0', 'scale'")
+        NODE("erf", "Erf", "'scaled'") NODE("more", "AddV2", "'erf', 'one'")
+            NODE("product", "Mul", "'halved', 'more'") NODE("y0", "Identity", "'product'");
 
 static const char kLayerNorm[] = FED("x0", ROWS) FED("x1", "dim { size: 1024 }") FED("x2", "dim { size: 1024 }")
     NUMBER("epsilon", "1e-5")
@@ -126,12 +129,14 @@ static const char kLayerNorm[] = FED("x0", ROWS) FED("x1", "dim { size: 1024 }")
 
 static const char kAdam[] = FED("x0", MILLION) FED("x1", MILLION) FED("x2", MILLION) FED("x3", MILLION)
     NUMBER("b1", "0.9") NUMBER("r1", "0.1") NUMBER("b2", "0.999") NUMBER("r2", "0.001") NUMBER("rate", "0.01")
-    NUMBER("epsilon", "0.001") NODE("m0", "Mul", "'x1', 'b1'") NODE("g1", "Mul", "'x3', 'r1'")
-    NODE("m", "AddV2", "'m0', 'g1'") NODE("v0", "Mul", "'x2', 'b2'") NODE("gg", "Square", "'x3'")
-    NODE("g2", "Mul", "'gg', 'r2'") NODE("v", "AddV2", "'v0', 'g2'") NODE("step", "Mul", "'m', 'rate'")
-    NODE("root", "Sqrt", "'v'") NODE("divisor", "AddV2", "'root', 'epsilon'")
-    NODE("change", "RealDiv", "'step', 'divisor'") NODE("w", "Sub", "'x0', 'change'")
-    NODE("y0", "Identity", "'w'") NODE("y1", "Identity", "'m'") NODE("y2", "Identity", "'v'");
+        NUMBER("epsilon", "0.001") NODE("m0", "Mul", "'x1', 'b1'") NODE("g1", "Mul", "'x3', 'r1'")
+            NODE("m", "AddV2", "'m0', 'g1'") NODE("v0", "Mul", "'x2', 'b2'") NODE("gg", "Square", "'x3'")
+                NODE("g2", "Mul", "'gg', 'r2'") NODE("v", "AddV2", "'v0', 'g2'")
+                    NODE("step", "Mul", "'m', 'rate'") NODE("root", "Sqrt", "'v'")
+                        NODE("divisor", "AddV2", "'root', 'epsilon'")
+                            NODE("change", "RealDiv", "'step', 'divisor'") NODE("w", "Sub", "'x0', 'change'")
+                                NODE("y0", "Identity", "'w'") NODE("y1", "Identity", "'m'")
+                                    NODE("y2", "Identity", "'v'");
 
 typedef struct Tree {
   const char *name, *graph;
@@ -207,22 +212,31 @@ static void note(double *best, int64_t begin) {
   if (*best == 0 || spent < *best) *best = spent;
 }
 
-/* One round of each; `results` are the arrays that the loops write. */
-static bool run_round(const Tree *tree, const TreeStep *step, const Arrays *arrays, Times *times, Status *status) {
+static void time_loop(Loop *loop, const Arrays *arrays, int64_t count, int64_t calls, double *best) {
   int64_t begin = clock_nanoseconds();
-  tree->copy(arrays, tree->count);
-  note(&times->copy, begin);
-  begin = clock_nanoseconds();
-  for (int64_t i = 0; i < tree->count; i += CACHED) tree->loop(arrays, CACHED);
-  note(&times->arithmetic, begin);
-  begin = clock_nanoseconds();
-  tree->loop(arrays, tree->count);
-  note(&times->loop, begin);
+  for (int64_t i = 0; i < calls; i++) loop(arrays, count);
+  note(best, begin);
+}
+
+static bool time_step(const TreeStep *step, double *best, Status *status) {
   Tensor results[MOST_ARRAYS] = {{0}};
-  begin = clock_nanoseconds();
+  int64_t begin = clock_nanoseconds();
   bool ok = run_step(step, results, status);
-  note(&times->step, begin);
+  note(best, begin);
   for (int i = 0; i < MOST_ARRAYS; i++) tensor_clear(&results[i]);
+  return ok;
+}
+
+/* One round of each, several times, so that all find in the caches what they left there. */
+static bool run_round(const Tree *tree, const TreeStep *step, const Arrays *arrays, Times *times,
+                      Status *status) {
+  enum { TIMES = 3 };
+  bool ok = true;
+  for (int i = 0; i < TIMES; i++) time_loop(tree->copy, arrays, tree->count, 1, &times->copy);
+  for (int i = 0; i < TIMES; i++)
+    time_loop(tree->loop, arrays, CACHED, tree->count / CACHED, &times->arithmetic);
+  for (int i = 0; i < TIMES; i++) time_loop(tree->loop, arrays, tree->count, 1, &times->loop);
+  for (int i = 0; ok && i < TIMES; i++) ok = time_step(step, &times->step, status);
   return ok;
 }
 
@@ -287,6 +301,7 @@ int main(int argc, char **argv) {
          "loop/limit", "step/limit", "difference");
   for (size_t i = 0; i < sizeof kTrees / sizeof *kTrees; i++) {
     status_init(&status);
+    if (argc > 2 && !strstr(kTrees[i].name, argv[2])) continue;
     if (!measure_tree(&kTrees[i], milliseconds, &status)) printf("%s: %s\n", kTrees[i].name, status.message);
   }
   return 0;

@@ -1,5 +1,5 @@
-/* The module has one function, run(pointers, count). A local variable holds each pointer and each value. A round
- * of its loop computes fused_loop_unit elements: the nodes for one vector after the other. */
+/* The module has one function, run(pointers, count). A local variable holds each pointer and each value. A
+ * round of its loop computes fused_loop_unit elements: the nodes for one vector after the other. */
 #include "ops/support/fused_emit.h"
 
 #include <string.h>
@@ -11,11 +11,31 @@
 
 /* Bytes, numbers of types, sections and instructions of the binary format. */
 enum {
-  I32 = 0x7f, V128 = 0x7b, FUNCTION_TYPE = 0x60, MEMORY = 2,
-  SECTION_TYPE = 1, SECTION_IMPORT = 2, SECTION_FUNCTION = 3, SECTION_EXPORT = 7, SECTION_CODE = 10,
-  LOOP = 0x03, NO_RESULT = 0x40, END = 0x0b, BR_IF = 0x0d,
-  LOCAL_GET = 0x20, LOCAL_SET = 0x21, LOCAL_TEE = 0x22, I32_LOAD = 0x28, I32_CONST = 0x41, I32_ADD = 0x6a,
-  SIMD = 0xfd, V128_LOAD = 0, LOAD32_SPLAT = 9, LOAD64_SPLAT = 10, V128_STORE = 11, V128_CONST = 12,
+  I32 = 0x7f,
+  V128 = 0x7b,
+  FUNCTION_TYPE = 0x60,
+  MEMORY = 2,
+  SECTION_TYPE = 1,
+  SECTION_IMPORT = 2,
+  SECTION_FUNCTION = 3,
+  SECTION_EXPORT = 7,
+  SECTION_CODE = 10,
+  LOOP = 0x03,
+  NO_RESULT = 0x40,
+  END = 0x0b,
+  BR_IF = 0x0d,
+  LOCAL_GET = 0x20,
+  LOCAL_SET = 0x21,
+  LOCAL_TEE = 0x22,
+  I32_LOAD = 0x28,
+  I32_CONST = 0x41,
+  I32_ADD = 0x6a,
+  SIMD = 0xfd,
+  V128_LOAD = 0,
+  LOAD32_SPLAT = 9,
+  LOAD64_SPLAT = 10,
+  V128_STORE = 11,
+  V128_CONST = 12,
 };
 
 enum { MOST_BYTES = 8192, VECTOR = 16, LETTERS = 128 };
@@ -85,7 +105,9 @@ static uint32_t pointer_local(int pointer) { return (uint32_t)(FIRST_LOCAL + poi
 static uint32_t vector_local(const Emitter *e, int pointer) {
   return pointer_local(e->loop->num_pointers + pointer);
 }
-static uint32_t node_local(const Emitter *e, int node) { return vector_local(e, e->loop->num_pointers + node); }
+static uint32_t node_local(const Emitter *e, int node) {
+  return vector_local(e, e->loop->num_pointers + node);
+}
 static uint32_t constant_local(const Emitter *e, int number) {
   return node_local(e, e->loop->num_nodes + number);
 }
@@ -160,8 +182,9 @@ static void put_letter(Emitter *e, char letter) {
     uint8_t f32, f64;
   } kCodes[] = {{'+', 0xe4, 0xf0}, {'-', 0xe5, 0xf1}, {'*', 0xe6, 0xf2}, {'/', 0xe7, 0xf3}, {'n', 0xe1, 0xed},
                 {'a', 0xe0, 0xec}, {'r', 0xe3, 0xef}, {'f', 0x68, 0x75}, {'c', 0x67, 0x74}, {'i', 0x6a, 0x94},
-                {'m', 0xea, 0xf6}, {'<', 0x43, 0x49}, {'>', 0x44, 0x4a}, {'l', 0x45, 0x4b}, {'=', 0x41, 0x47},
-                {'!', 0x42, 0x48}, {'&', 0x4e, 0x4e}, {'|', 0x50, 0x50}, {'~', 0x4f, 0x4f}, {'?', 0x52, 0x52}};
+                {'m', 0xea, 0xf6}, {'M', 0xeb, 0xf7}, {'<', 0x43, 0x49}, {'>', 0x44, 0x4a}, {'l', 0x45, 0x4b},
+                {'=', 0x41, 0x47}, {'!', 0x42, 0x48}, {'&', 0x4e, 0x4e}, {'|', 0x50, 0x50}, {'~', 0x4f, 0x4f},
+                {'?', 0x52, 0x52}};
   for (size_t i = 0; i < sizeof kCodes / sizeof *kCodes; i++) {
     if (kCodes[i].letter == letter) put_simd(e, e->loop->is_double ? kCodes[i].f64 : kCodes[i].f32);
   }

@@ -25,7 +25,7 @@ static const struct {
     {"Reciprocal", "1x/"},
     {"ReciprocalGrad", "ynxx**"},
     {"Relu", "xx0l~"},
-    {"Relu6", "xx0l~6m"},
+    {"Relu6", "x0M6m"},
     {"Relu6Grad", "xy0>y6<&1&*"},
     {"ReluGrad", "xy0>1&*"},
     {"Rint", "xi"},

@@ -7,7 +7,7 @@
  *   + - * /        arithmetic
  *   n a r          -a, |a|, square root
  *   f c i          rounded down, up, to the nearest even integer
- *   m              b < a ? b : a
+ *   m M            b < a ? b : a, a < b ? b : a
  *   < > l = !      masks: <, >, <=, ==, != (true for a NaN)
  *   & |            of bits
  *   ~              a & ~b

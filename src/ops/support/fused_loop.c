@@ -11,12 +11,18 @@ int64_t fused_loop_unit(const FusedLoop *loop) {
   return loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes;
 }
 
+/* Elements times nodes: about a millisecond of work. */
+static int64_t warm = 1 << 20;
+
+int64_t fused_loop_warm_after(int64_t work) {
+  int64_t before = warm;
+  warm = work;
+  return before;
+}
+
 #if EMITTED_CODE
 /* A power of 2, of which at most three quarters are in use. */
 enum { PLACES = 128, MOST_LOOPS = PLACES / 4 * 3 };
-/* Nodes times elements, after which code is made: about a millisecond of work. */
-enum { WARM = 1 << 20 };
-
 typedef struct KnownLoop {
   FusedLoop loop;
   int64_t done; /* nodes times elements; -1: the host does not compile the code */
@@ -66,15 +72,22 @@ EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
     num_known++;
   }
   if (found->done < 0) return NULL;
-  if (found->done >= WARM) return found->code;
+  if (found->done >= warm) return found->code;
   found->done += elements * loop->num_nodes;
-  if (found->done < WARM) return NULL;
+  if (found->done < warm) return NULL;
   EmittedLoop *made = fused_emit(loop, found->code);
   if (made) found->code = made;
   else found->done = -1;
   return made;
 }
+
+int fused_loop_count(void) {
+  int count = 0;
+  for (int i = 0; i < PLACES; i++) count += known[i].loop.num_nodes > 0 && known[i].done >= warm;
+  return count;
+}
 #else
+int fused_loop_count(void) { return 0; }
 void fused_loop_reserve(int count) { (void)count; }
 EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
   (void)loop, (void)elements;

@@ -1,6 +1,6 @@
 /* Loops of several nodes of a fused program, as WebAssembly code that is made while the program runs: the
- * values between the nodes stay in registers. Calls of one loop for each node (ops/support/fused_tiles.c) give
- * the same bits, and serve where a loop is not worth making, or cannot be made.
+ * values between the nodes stay in registers. Calls of one loop for each node (ops/support/fused_tiles.c)
+ * give the same bits, and serve where a loop is not worth making, or cannot be made.
  *
  *   FusedLoop loop = {.num_nodes = 2, .num_pointers = 3, ...};   y = (a + b) * a, where b is one number
  *   loop.nodes[0] = (FusedLoopNode){fused_formula_of("AddV2"), {0, 1}, FUSED_LOOP_INSIDE};
@@ -43,5 +43,10 @@ void fused_loop_reserve(int count);
 /* The code for this thread, or NULL. It is made when many elements, among them these `elements`, have been
  * computed without it: compiling takes as long as some 100,000 of them. */
 EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements);
+
+/* For tests: code is made after this number of elements times nodes; returns the number before. */
+int64_t fused_loop_warm_after(int64_t work);
+/* The loops of this thread that have code. */
+int fused_loop_count(void);
 
 #endif

@@ -6,7 +6,6 @@
 #include "ops/support/fused_run.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
-#include "ops/support/reduction.h"
 
 /* A tile has at most MOST_TILE elements; all tiles of a thread together fit the first level of its cache. In
  * shorter rows than SHORT_ROW a tile holds several rows, for which operands that repeat elements are laid
@@ -31,7 +30,8 @@ void fused_node_call(const FusedNode *node, int64_t count, const void *const *op
 
 void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
                        const Parallel *parallel) {
-  reduction_of_rows(node->loop.reduce, node->type, rows, length, x, y, parallel);
+  if (node->type == DT_FLOAT) reduce_rows_f32(node->loop.reduce, rows, length, x, y, parallel);
+  else reduce_rows_f64(node->loop.reduce, rows, length, x, y, parallel);
 }
 
 double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }
@@ -203,8 +203,8 @@ static int add_pointer(Group *group, FusedLoop *loop, const Access *access) {
   return group->num_pointers++;
 }
 
-/* The operand of a node of the loop: the value of a node before it, or a pointer. `known`: by value, the operand
- * that it is, or -1. */
+/* The operand of a node of the loop: the value of a node before it, or a pointer. `known`: by value, the
+ * operand that it is, or -1. */
 static int loop_operand(const Call *call, int k, Group *group, FusedLoop *loop, int *known) {
   int *operand = &known[call->node->operands[k]];
   if (*operand >= 0) return *operand;
@@ -237,15 +237,16 @@ static bool describe_loop(const Tiles *tiles, Group *group, FusedLoop *loop) {
       if (operand < 0) return false;
       node->operands[k] = (uint8_t)operand;
     }
-    if (is_read_later(tiles, group, call->node) && (out = add_pointer(group, loop, &call->out)) < 0) return false;
+    if (is_read_later(tiles, group, call->node) && (out = add_pointer(group, loop, &call->out)) < 0)
+      return false;
     node->out = (uint8_t)out;
     known[program->num_inputs + (int)(call->node - program->nodes)] = FUSED_LOOP_NODES + loop->num_nodes++;
   }
   return true;
 }
 
-/* Adjacent calls that one loop can compute are a group, and so is any other call alone. `elements`: how many are
- * computed next. */
+/* Adjacent calls that one loop can compute are a group, and so is any other call alone. `elements`: how many
+ * are computed next. */
 static void make_groups(Tiles *tiles, int64_t elements) {
   tiles->num_groups = 0;
   fused_loop_reserve(tiles->num_calls);

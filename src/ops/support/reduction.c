@@ -32,13 +32,6 @@ static void reduce_as(const Reduction *r, DataType type, const void *x, void *y)
   ((Reduce *)TYPED_LOOPS(kTypedReductions, type))(r, x, y);
 }
 
-void reduction_of_rows(ReduceKind kind, DataType type, int64_t rows, int64_t length, const void *x, void *y,
-                       const Parallel *parallel) {
-  const Reduction reduction = {kind,     2,   (const int64_t[]){rows, length}, (const bool[]){false, true},
-                               parallel, NULL};
-  reduce_as(&reduction, type, x, y);
-}
-
 /* The type that computes the reduction. */
 static DataType wide_type(DataType type) {
   switch (type) {

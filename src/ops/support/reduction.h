@@ -9,8 +9,5 @@
  * elements of the result. Every real number type except uint64. */
 MUST_CHECK bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank,
                               const int64_t *dims, const bool *reduced, Tensor *out, Status *status);
-/* Reduces rows of float, double, int32 or int64; x has rows * length elements, y has `rows`. */
-void reduction_of_rows(ReduceKind kind, DataType type, int64_t rows, int64_t length, const void *x, void *y,
-                       const Parallel *parallel);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "c_api/random_values.h"
 #include "op_runner.h"
+#include "ops/support/fused_loop.h"
 #include "runtime/fused_steps.h"
 
 /* --- random graphs --- */
@@ -166,6 +167,19 @@ static void check_random_graph(uint64_t seed) {
 TEST(random_trees_give_the_same_bits_fused_or_not) {
   uint64_t rounds = setting("TFCORE_FUSED_ROUNDS", 300), seed = setting("TFCORE_FUSED_SEED", 1);
   for (uint64_t i = 0; i < rounds; i++) check_random_graph(seed + i);
+}
+
+/* The code of a thread is replaced when there is too much of it. */
+TEST(random_trees_give_the_same_bits_by_emitted_loops) {
+  uint64_t rounds = setting("TFCORE_FUSED_ROUNDS", 300), seed = setting("TFCORE_FUSED_SEED", 1001);
+  int64_t before = fused_loop_warm_after(1);
+  int most = 0;
+  for (uint64_t i = 0; i < rounds; i++) {
+    check_random_graph(seed + i);
+    if (fused_loop_count() > most) most = fused_loop_count();
+  }
+  fused_loop_warm_after(before);
+  CHECK(most > (EMITTED_CODE ? 50 : -1));
 }
 
 /* --- values --- */
