@@ -25,8 +25,10 @@ int64_t fused_loop_warm_after(int64_t work) {
 enum { PLACES = 128, MOST_LOOPS = PLACES / 4 * 3 };
 typedef struct KnownLoop {
   FusedLoop loop;
-  int64_t done; /* nodes times elements; -1: the host does not compile the code */
-  EmittedLoop *code;
+  int64_t done; /* elements times nodes */
+  bool is_refused;
+  EmittedLoop *code;   /* of this loop, or NULL */
+  EmittedLoop *before; /* of a loop that was forgotten: its place in the function table is free */
 } KnownLoop;
 
 static _Thread_local KnownLoop known[PLACES];
@@ -58,10 +60,8 @@ static KnownLoop *find(const FusedLoop *loop) {
 /* When there are too many, all are forgotten; their places in the function table are used again. */
 void fused_loop_reserve(int count) {
   if (num_known + count <= MOST_LOOPS) return;
-  for (int i = 0; i < PLACES; i++) {
-    known[i].loop = (FusedLoop){0};
-    known[i].done = 0;
-  }
+  for (int i = 0; i < PLACES; i++)
+    known[i] = (KnownLoop){.before = known[i].code ? known[i].code : known[i].before};
   num_known = 0;
 }
 
@@ -71,19 +71,18 @@ EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
     found->loop = *loop;
     num_known++;
   }
-  if (found->done < 0) return NULL;
-  if (found->done >= warm) return found->code;
   found->done += elements * loop->num_nodes;
-  if (found->done < warm) return NULL;
-  EmittedLoop *made = fused_emit(loop, found->code);
-  if (made) found->code = made;
-  else found->done = -1;
-  return made;
+  if (found->done < warm || found->is_refused) return NULL;
+  if (!found->code) {
+    found->code = fused_emit(loop, found->before);
+    found->is_refused = !found->code;
+  }
+  return found->code;
 }
 
 int fused_loop_count(void) {
   int count = 0;
-  for (int i = 0; i < PLACES; i++) count += known[i].loop.num_nodes > 0 && known[i].done >= warm;
+  for (int i = 0; i < PLACES; i++) count += known[i].code != NULL;
   return count;
 }
 #else
