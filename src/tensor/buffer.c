@@ -17,18 +17,63 @@ enum {
   NUM_CLASSES = 1 + (62 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING
 };
 
+/* Held only for a few loads and stores, so it spins, on a browser's main thread too. */
+typedef atomic_flag Lock;
+
 struct BufferPool {
-  atomic_flag lock; /* held only for a few loads and stores, so it spins, on a browser's main thread too */
+  Lock lock;
   bool released;
   int64_t outstanding; /* buffers that are not returned yet */
   int64_t cached_bytes;
   Buffer *free[NUM_CLASSES];
+  BufferPool *next; /* of all pools */
 };
 
-/* Buffers with references. */
-static atomic_int live_buffers;
+static void lock(Lock *lock) {
+  for (int spins = 0; atomic_flag_test_and_set_explicit(lock, memory_order_acquire); spins++) {
+    if (spins % 64 == 63) sched_yield();
+  }
+}
 
-int buffer_live_count(void) { return atomic_load_explicit(&live_buffers, memory_order_relaxed); }
+static void unlock(Lock *lock) { atomic_flag_clear_explicit(lock, memory_order_release); }
+
+static void lock_pool(BufferPool *pool) { lock(&pool->lock); }
+static void unlock_pool(BufferPool *pool) { unlock(&pool->lock); }
+
+/* --- live buffers: those with references --- */
+
+/* Pools count theirs, under the lock that they take anyway. */
+static atomic_int without_pool;
+static Lock pools_lock = ATOMIC_FLAG_INIT;
+static BufferPool *pools;
+
+static void add_pool(BufferPool *pool) {
+  lock(&pools_lock);
+  pool->next = pools;
+  pools = pool;
+  unlock(&pools_lock);
+}
+
+static void free_pool(BufferPool *pool) {
+  lock(&pools_lock);
+  BufferPool **at = &pools;
+  while (*at != pool) at = &(*at)->next;
+  *at = pool->next;
+  unlock(&pools_lock);
+  mem_free(pool);
+}
+
+int buffer_live_count(void) {
+  int64_t count = atomic_load_explicit(&without_pool, memory_order_relaxed);
+  lock(&pools_lock);
+  for (BufferPool *pool = pools; pool; pool = pool->next) {
+    lock_pool(pool);
+    count += pool->outstanding;
+    unlock_pool(pool);
+  }
+  unlock(&pools_lock);
+  return (int)count;
+}
 
 static _Thread_local BufferObserver *thread_observer;
 
@@ -40,18 +85,10 @@ BufferObserver *buffer_observe(BufferObserver *observer) {
 
 static Buffer *counted(Buffer *buffer) {
   if (!buffer) return NULL;
-  atomic_fetch_add_explicit(&live_buffers, 1, memory_order_relaxed);
+  if (!buffer->pool) atomic_fetch_add_explicit(&without_pool, 1, memory_order_relaxed);
   if (thread_observer) thread_observer->note(thread_observer, buffer, false);
   return buffer;
 }
-
-static void lock_pool(BufferPool *pool) {
-  for (int spins = 0; atomic_flag_test_and_set_explicit(&pool->lock, memory_order_acquire); spins++) {
-    if (spins % 64 == 63) sched_yield();
-  }
-}
-
-static void unlock_pool(BufferPool *pool) { atomic_flag_clear_explicit(&pool->lock, memory_order_release); }
 
 static int class_of(int64_t size) {
   if (size <= (int64_t)1 << SMALLEST_LOG2) return 0;
@@ -83,10 +120,7 @@ static Buffer *take_cached(BufferPool *pool, int index) {
     pool->outstanding++;
   }
   unlock_pool(pool);
-  if (buffer) {
-    buffer->next_free = NULL;
-    atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
-  }
+  if (buffer) buffer->next_free = NULL;
   return buffer;
 }
 
@@ -126,9 +160,12 @@ void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *da
   buffer->destroy_elements = destroy;
 }
 
-/* Returns the buffer to its pool's list, or frees it if the pool's owner is gone. */
+/* Returns the buffer to its pool's list, with one reference for its next user; or frees it if the pool's
+ * owner is gone. */
 static void give_back(Buffer *buffer) {
   BufferPool *pool = buffer->pool;
+  if (atomic_load_explicit(&buffer->references, memory_order_relaxed) != 1)
+    atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
   lock_pool(pool);
   bool released = pool->released, last = --pool->outstanding == 0;
   if (!released) {
@@ -140,11 +177,11 @@ static void give_back(Buffer *buffer) {
   unlock_pool(pool);
   if (!released) return;
   mem_free(buffer);
-  if (last) mem_free(pool);
+  if (last) free_pool(pool);
 }
 
 void buffer_free(Buffer *buffer) {
-  atomic_fetch_sub_explicit(&live_buffers, 1, memory_order_relaxed);
+  if (!buffer->pool) atomic_fetch_sub_explicit(&without_pool, 1, memory_order_relaxed);
   if (thread_observer) thread_observer->note(thread_observer, buffer, true);
   if (buffer->destroy_elements) {
     buffer->destroy_elements(buffer->data, buffer->num_elements);
@@ -165,7 +202,9 @@ bool buffer_is_unshared(const Buffer *buffer) {
 
 BufferPool *buffer_pool_new(void) {
   BufferPool *pool = mem_calloc(1, sizeof *pool);
-  if (pool) atomic_flag_clear(&pool->lock);
+  if (!pool) return NULL;
+  atomic_flag_clear(&pool->lock);
+  add_pool(pool);
   return pool;
 }
 
@@ -193,7 +232,7 @@ static bool empty_pool(BufferPool *pool, bool release) {
 void buffer_pool_trim(BufferPool *pool) { empty_pool(pool, false); }
 
 void buffer_pool_release(BufferPool *pool) {
-  if (pool && empty_pool(pool, true)) mem_free(pool);
+  if (pool && empty_pool(pool, true)) free_pool(pool);
 }
 
 int64_t buffer_pool_cached_bytes(const BufferPool *pool) {

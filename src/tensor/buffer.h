@@ -35,9 +35,12 @@ static inline void buffer_ref(Buffer *buffer) {
 }
 /* The last reference was dropped; buffer_unref calls it. */
 void buffer_free(Buffer *buffer);
-/* NULL is fine. */
+/* NULL is fine. Who holds the only reference need not subtract it: atomic writes cost much more than reads.
+ */
 static inline void buffer_unref(Buffer *buffer) {
-  if (buffer && atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) == 1)
+  if (!buffer) return;
+  if (atomic_load_explicit(&buffer->references, memory_order_acquire) == 1 ||
+      atomic_fetch_sub_explicit(&buffer->references, 1, memory_order_acq_rel) == 1)
     buffer_free(buffer);
 }
 /* Makes `destroy` drop the `count` elements in `size` bytes at data when the buffer's last reference is
