@@ -17,6 +17,9 @@
  *   fused_ops = ["BiasAdd", "Sigmoid", "Mul"], _operands = [0, 0, 1], _program_ops = 2
  *
  * Sum, Mean, Max and Min have one operand here: they reduce the last dimension, which is kept with size 1.
+ *
+ * An attr FUSED_PARTS of the op says which columns of its inputs the program reads: for each input the first
+ * one, and their number, or -1 for a whole input.
  */
 #ifndef TFCORE_OP_FUSED_OP_H_
 #define TFCORE_OP_FUSED_OP_H_
@@ -25,6 +28,7 @@
 #define FUSED_NODES "nodes"
 #define FUSED_OPERANDS "_operands"
 #define FUSED_PROGRAM_OPS "_program_ops"
+#define FUSED_PARTS "_parts"
 
 enum {
   FUSED_MOST_NODES = 24,

@@ -46,9 +46,9 @@ bool kernel_may_forward(const KernelContext *context, int input, int i, const Sh
   DataType type = output_type(context, i);
   if (!kernel_owns_input(context, input)) return false;
   const Tensor *from = context->inputs[input];
-  if (!dtype_is_pod((int)type) || !dtype_is_pod((int)from->dtype)) return false;
-  return dtype_size((int)from->dtype) == dtype_size((int)type) &&
-         tensor_num_elements(from) == shape_num_elements(shape);
+  if (tensor_num_elements(from) != shape_num_elements(shape) || !dtype_is_pod((int)type)) return false;
+  return from->dtype == type ||
+         (dtype_is_pod((int)from->dtype) && dtype_size((int)from->dtype) == dtype_size((int)type));
 }
 
 bool kernel_forward_or_allocate(KernelContext *context, int input, int i, const Shape *shape, Tensor **out,
@@ -116,7 +116,8 @@ static bool complete_node(const Op *op, const NodeDef *node, Arena *arena, const
 }
 
 static bool construct(const OpKernel *kernel, KernelConstructFn construct_state,
-                      const Tensor *const *constant_inputs, const FunctionCaller *caller, Status *status) {
+                      const Tensor *const *constant_inputs, const FunctionCaller *caller,
+                      int64_t *memory_size, Status *status) {
   KernelConstruction construction = {
       .node = kernel->node,
       .op_def = kernel->op->def,
@@ -128,6 +129,7 @@ static bool construct(const OpKernel *kernel, KernelConstructFn construct_state,
       .arena = kernel->arena,
       .data = kernel->data,
       .functions = caller,
+      .memory_size = memory_size,
   };
   return construct_state(&construction, kernel->state, status);
 }
@@ -164,7 +166,8 @@ static bool make(OpKernel *kernel, const Tensor *const *constant_inputs, const F
   kernel->state = arena_calloc(kernel->arena, 1, functions.state_size + 1); /* not NULL even without state */
   if (!kernel->state) return status_oom(status, "a kernel");
   if (kernel->is_aside) return postpone(kernel, functions.construct, caller, status);
-  return !functions.construct || construct(kernel, functions.construct, constant_inputs, caller, status);
+  return !functions.construct ||
+         construct(kernel, functions.construct, constant_inputs, caller, &kernel->memory_size, status);
 }
 
 bool op_kernel_new(const Op *op, const NodeDef *node, const Tensor *const *constant_inputs,
@@ -247,8 +250,9 @@ static bool wait_for_code(const OpKernel *kernel, KernelContext *context, Status
 /* A construction that fails is repeated by the next run, with zeroed state. */
 static bool construct_late(const OpKernel *kernel, Status *status) {
   LateConstruction *late = kernel->late;
-  late->is_done =
-      late->is_done || !late->construct || construct(kernel, late->construct, NULL, late->functions, status);
+  int64_t none; /* the contexts are made without memory */
+  late->is_done = late->is_done || !late->construct ||
+                  construct(kernel, late->construct, NULL, late->functions, &none, status);
   if (late->is_done) return true;
   if (kernel->destroy) kernel->destroy(kernel->state);
   memset(kernel->state, 0, (size_t)kernel->state_size);

@@ -42,6 +42,7 @@ typedef struct KernelConstruction {
   Arena *arena;                    /* lives as long as the kernel */
   const void *data;                /* KernelEntry.data or KernelFunctions.data of the registration */
   const FunctionCaller *functions; /* for kernels that call functions; NULL outside of sessions */
+  int64_t *memory_size;            /* 0 at first; the bytes that the kernel wants as KernelContext.memory */
 } KernelConstruction;
 
 /* A kernel that calls functions may have to pause in the middle of a call. It then stores its state in
@@ -61,7 +62,10 @@ typedef struct KernelContext {
   Tensor *outputs;
   const DataType *output_types;
   int num_inputs, num_outputs;
-  const bool *last_use;     /* NULL, or per input: no other kernel reads this value later */
+  const bool *last_use; /* NULL, or per input: no other kernel reads this value later */
+  /* NULL, or memory that the kernel has kept since it last ran for this context, zeroed at first: what it
+   * found out about the shapes of its inputs. It owns nothing. */
+  void *memory;
   BufferPool *pool;         /* for outputs and temporaries; may be NULL */
   const Parallel *parallel; /* NULL: run on this thread only */
   ResourceManager *resources;
@@ -128,7 +132,7 @@ typedef struct OpKernel {
   KernelComputeFn compute;
   KernelDestroyFn destroy;
   void *state;
-  int64_t state_size;
+  int64_t state_size, memory_size; /* of the memory of a context */
   const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;

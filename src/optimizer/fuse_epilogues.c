@@ -55,6 +55,7 @@ static const AttrListValue *list_of(const Node *node, const char *name) {
 static bool read_program(Elementwise *e) {
   const AttrListValue *ops = list_of(e->node, "ops"), *types = list_of(e->node, "types"),
                       *operands = list_of(e->node, "operands");
+  if (list_of(e->node, FUSED_PARTS)) return false;
   if (!ops || !types || !operands || ops->n_s > FUSED_MOST_NODES || types->n_type != ops->n_s ||
       operands->n_i > sizeof e->operands / sizeof *e->operands)
     return false;

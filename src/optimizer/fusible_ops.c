@@ -46,8 +46,18 @@ bool node_has_own_kernel(const Node *node) {
   return false;
 }
 
-static bool is_fusible_type(DataType type) {
-  return type == DT_FLOAT || type == DT_DOUBLE || type == DT_BOOL;
+/* Those whose kernels for integers are loops that cannot fail: the conditions and counters of loops. */
+static bool takes_integers(const char *op) {
+  static const char *const kIntegerOps[] = {"Add",          "AddV2", "Sub",       "Mul",     "Greater",
+                                            "GreaterEqual", "Less",  "LessEqual", "Maximum", "Minimum"};
+  for (size_t i = 0; i < sizeof kIntegerOps / sizeof *kIntegerOps; i++) {
+    if (strcmp(op, kIntegerOps[i]) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_fusible_type(const char *op, DataType type) {
+  return type == DT_FLOAT || type == DT_DOUBLE || type == DT_BOOL || (type == DT_INT32 && takes_integers(op));
 }
 
 /* Whether it adds the bias to the last dimension, and cannot fail. */
@@ -109,12 +119,14 @@ const char *node_fused_op(const Node *node) {
   if (!node->op || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
   if (node_reduces_rows(node)) return node->op->def->name;
   bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
-  if (!is_bias && !is_listed(node->def->op)) return NULL;
+  const char *op = node->def->op;
+  if (!is_bias && !is_listed(op)) return NULL;
   for (int i = 0; i < node->num_inputs; i++) {
     const Edge *edge = node->inputs[i];
-    if (!is_fusible_type(node->input_types[i]) || node->input_types[i] != node->input_types[0]) return NULL;
+    if (!is_fusible_type(op, node->input_types[i]) || node->input_types[i] != node->input_types[0])
+      return NULL;
     if (!edge || edge_is_reference(edge)) return NULL;
   }
-  if (!is_fusible_type(node->output_types[0]) || !node_has_own_kernel(node)) return NULL;
+  if (!is_fusible_type(op, node->output_types[0]) || !node_has_own_kernel(node)) return NULL;
   return !is_bias ? node->op->def->name : adds_row(node) ? "AddV2" : NULL;
 }

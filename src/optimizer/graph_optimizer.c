@@ -4,9 +4,11 @@
 #include "optimizer/cse.h"
 #include "optimizer/flatten_products.h"
 #include "optimizer/fuse_epilogues.h"
+#include "optimizer/fuse_parts.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
+#include "optimizer/leading_ones.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/neutral_operands.h"
 #include "optimizer/reciprocal_factors.h"
@@ -69,9 +71,13 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_hoist_products,          graph_enter_weights,
-                                            graph_remove_neutral_operands, graph_multiply_by_reciprocals,
-                                            graph_flatten_products,        graph_fuse_products};
+static GraphPass *const kProductPasses[] = {graph_drop_leading_ones,
+                                            graph_hoist_products,
+                                            graph_enter_weights,
+                                            graph_remove_neutral_operands,
+                                            graph_multiply_by_reciprocals,
+                                            graph_flatten_products,
+                                            graph_fuse_products};
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, any = false, removed;
@@ -84,6 +90,8 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   TRY(graph_fuse_elementwise(graph, options->keep, options->fuse, &step, status));
   any |= step;
   TRY(graph_fuse_epilogues(graph, options->keep, &step, status));
+  any |= step;
+  TRY(graph_fuse_parts(graph, options->keep, &step, status));
   *changed |= any || step;
   return true;
 }

@@ -4,7 +4,6 @@
 
 #include "graph/node_builder.h"
 #include "op/node_def.h"
-#include "optimizer/channel_terms.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/optimizer_internal.h"
@@ -21,6 +20,9 @@ typedef struct Candidate {
   const Node *enter;    /* the list's */
   Node *list;           /* TensorListFromTensor */
   NodeOutput rows, weights;
+  /* An addition of the same row to the product in every round, or NULL; and the edge of that row. */
+  Node *term;
+  const Edge *bias;
 } Candidate;
 
 /* --- candidates --- */
@@ -64,13 +66,38 @@ static bool has_element_shape(const Edge *edge, ShapeHandle rows, bool *has, Sta
   return true;
 }
 
+static int64_t columns_of(const Candidate *c) {
+  return size_at(shape_of(c->weights, 2), !is_true(c->product, "transpose_b"));
+}
+
 /* Whether the product of all rows is defined, and not much larger than they are. */
 static bool fits(const Candidate *c) {
   ShapeHandle rows = shape_of(c->rows, 3), weights = shape_of(c->weights, 2);
   if (!rows || !weights) return false;
-  bool transposed = is_true(c->product, "transpose_b");
-  int64_t depth = size_at(weights, transposed), columns = size_at(weights, !transposed);
+  int64_t depth = size_at(weights, is_true(c->product, "transpose_b")), columns = columns_of(c);
   return depth > 0 && columns > 0 && size_at(rows, 2) == depth && columns / HOIST_MOST_GROWTH <= depth;
+}
+
+/* Whether the edge carries a row for all rows of the product, which is the same in every round. */
+static bool is_bias(const Candidate *c, const Edge *edge) {
+  ShapeHandle shape = edge ? shape_of(edge_value(edge), 1) : NULL;
+  const Edge *source = loop_value_source(edge);
+  return shape && source && size_at(shape, 0) == columns_of(c) &&
+         (node_is_const(source->src) || loop_value_entered(edge));
+}
+
+/* The addition that alone reads the product. */
+static void find_term(const Hoist *h, Candidate *c) {
+  if (c->product->num_out_edges != 1) return;
+  const Edge *out = c->product->out_edges[0];
+  Node *term = out->dst;
+  bool is_bias_add = is_own(term, "BiasAdd") && !optimizer_attr_is(term, "data_format", "NCHW");
+  if ((!is_bias_add && !is_own(term, "AddV2")) || term->num_inputs != 2) return;
+  if (!optimizer_is_free(h->keep, term) || !optimizer_same_device(term, c->product)) return;
+  const Edge *bias = term->inputs[1 - out->dst_input];
+  if (!is_bias(c, bias)) return;
+  c->term = term;
+  c->bias = bias;
 }
 
 static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
@@ -93,6 +120,7 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
                    .rows = edge_value(list->src->inputs[0]),
                    .weights = edge_value(weights->inputs[0])};
   if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
+  find_term(h, c);
   return has_element_shape(c->item->inputs[2], shape_of(c->rows, 3), found, h->status);
 }
 
@@ -113,6 +141,12 @@ static bool finish_node(const Hoist *h, NodeBuilder *b, const Node *like, Node *
   return graph_infer_leniently(h->graph, *made, h->status);
 }
 
+/* Whether the list waits for something else than its rows. */
+static bool waits_for_more(const Node *list) {
+  const Node *shape = list->inputs[1] ? list->inputs[1]->src : NULL;
+  return list->num_control_inputs > 0 || !shape || !node_is_const(shape) || shape->num_control_inputs > 0;
+}
+
 static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   NodeBuilder b;
   begin_node(h, &b, "BatchMatMulV2", c->product);
@@ -122,8 +156,36 @@ static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   node_builder_attr(&b, "adj_y", attr_value_bool(arena, is_true(c->product, "transpose_b")));
   node_builder_input(&b, c->rows);
   node_builder_input(&b, c->weights);
-  node_builder_control(&b, c->list);
+  if (waits_for_more(c->list)) node_builder_control(&b, c->list);
   return finish_node(h, &b, c->product, made);
+}
+
+/* The row outside of the loop. */
+static bool find_bias(const Hoist *h, const Candidate *c, NodeOutput *bias) {
+  const Edge *source = loop_value_source(c->bias);
+  if (!node_is_const(source->src)) {
+    *bias = edge_value(loop_value_entered(c->bias)->inputs[0]);
+    return true;
+  }
+  Tensor value = {0};
+  bool is_known;
+  TRY(optimizer_constant(source->src, &value, &is_known, h->status));
+  bool ok = optimizer_add_constant(h->graph, &value, c->list, bias, h->status);
+  tensor_clear(&value);
+  return ok;
+}
+
+/* Adds the row to all products. */
+static bool add_term(const Hoist *h, const Candidate *c, Node **products) {
+  NodeOutput bias;
+  NodeBuilder b;
+  if (!c->term) return true;
+  TRY(find_bias(h, c, &bias));
+  begin_node(h, &b, "AddV2", c->term);
+  node_builder_type(&b, "T", c->product->output_types[0]);
+  node_builder_input(&b, (NodeOutput){*products, 0});
+  node_builder_input(&b, bias);
+  return finish_node(h, &b, c->term, products);
 }
 
 /* An element shape of unknown rank. */
@@ -161,14 +223,17 @@ static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, 
 
 static bool hoist(const Hoist *h, const Candidate *c) {
   Node *products, *any, *list, *list_inside, *any_inside, *item;
+  Node *result = c->term ? c->term : c->product;
   TRY(add_products(h, c, &products));
+  TRY(add_term(h, c, &products));
   TRY(add_any_shape(h, c, &any));
   TRY(add_list(h, c, products, any, &list));
   TRY(loop_value_enter(h->graph, (NodeOutput){list, 0}, c->enter, &list_inside, h->status));
   TRY(loop_value_enter(h->graph, (NodeOutput){any, 0}, c->enter, &any_inside, h->status));
   TRY(add_item(h, c, list_inside, any_inside, &item));
   const NodeOutput output = {item, 0};
-  TRY(optimizer_move_consumers(h->graph, c->product, &output, NULL, h->status));
+  TRY(optimizer_move_consumers(h->graph, result, &output, NULL, h->status));
+  if (c->term) graph_remove_node(h->graph, c->term);
   graph_remove_node(h->graph, c->product);
   return true;
 }

@@ -4,11 +4,11 @@
  *
  * becomes
  *
- *   round i: y = TensorListGetItem(products, i)               products =
- * TensorListFromTensor(BatchMatMulV2(x, w))
+ *   round i: y = TensorListGetItem(products, i)     products = TensorListFromTensor(BatchMatMulV2(x, w))
  *
  * if list and w are the same in every round. A recurrent network multiplies its inputs with the same weights
- * in each step. One product of all of them reads the weights once, and has rows enough for all threads.
+ * in each step. One product of all of them reads the weights once, and has rows enough for all threads. A
+ * bias that every round adds to y moves along.
  */
 #ifndef TFCORE_OPTIMIZER_HOIST_PRODUCTS_H_
 #define TFCORE_OPTIMIZER_HOIST_PRODUCTS_H_

@@ -46,6 +46,13 @@ static void fill_step(const ProgramRun *run, const ProgramStep *step, const Tens
                                 .functions = environment->functions};
 }
 
+static bool add_memory(Program *program, RunStep *step, Status *status) {
+  int64_t size = step->step->kernel->memory_size;
+  if (size == 0) return true;
+  step->context.memory = arena_calloc(program->arena, 1, size);
+  return step->context.memory || status_oom(status, "a call");
+}
+
 bool program_add_run(Program *program, Status *status) {
   ProgramRun *run = arena_calloc(program->arena, 1, sizeof *run);
   const Tensor **inputs = arena_calloc(program->arena, program->num_inputs, sizeof *inputs);
@@ -58,6 +65,7 @@ bool program_add_run(Program *program, Status *status) {
   if (!run->values || !run->steps || !run->guards || !run->loops) return status_oom(status, "a call");
   for (int64_t i = 0; i < program->num_steps; i++) {
     fill_step(run, &program->steps[i], inputs, &run->steps[i]);
+    if (!add_memory(program, &run->steps[i], status)) return false;
     inputs += program->steps[i].kernel->num_inputs;
   }
   run->next = program->unused;

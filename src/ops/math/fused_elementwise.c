@@ -2,10 +2,11 @@
  * (optimizer/fuse_elementwise.h). */
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/support/fused_program.h"
+#include "ops/support/fused_run.h"
 
 typedef struct ProgramAttrs {
   const AttrListValue *ops, *nodes, *types, *operands, *results;
+  const AttrListValue *parts; /* or NULL */
 } ProgramAttrs;
 
 static bool read_attrs(const NodeDef *def, ProgramAttrs *attrs, Status *status) {
@@ -13,12 +14,15 @@ static bool read_attrs(const NodeDef *def, ProgramAttrs *attrs, Status *status) 
   TRY(node_attr_list(def, FUSED_NODES, ATTR_STRING, &attrs->nodes, status));
   TRY(node_attr_list(def, "types", ATTR_TYPE, &attrs->types, status));
   TRY(node_attr_list(def, "operands", ATTR_INT, &attrs->operands, status));
+  attrs->parts = NULL;
+  if (node_def_attr(def, FUSED_PARTS)) TRY(node_attr_list(def, FUSED_PARTS, ATTR_INT, &attrs->parts, status));
   return node_attr_list(def, "results", ATTR_INT, &attrs->results, status);
 }
 
 static bool fits(const ProgramAttrs *attrs, const KernelConstruction *construction) {
   if (!attrs->ops || !attrs->nodes || !attrs->types || !attrs->operands || !attrs->results) return false;
   size_t count = attrs->ops->n_s;
+  if (attrs->parts && attrs->parts->n_i != 2 * (size_t)construction->num_inputs) return false;
   return count <= FUSED_MOST_NODES && attrs->nodes->n_s == count && attrs->types->n_type == count &&
          attrs->results->n_i == (size_t)construction->num_outputs;
 }
@@ -42,10 +46,13 @@ static bool fused_construct(const KernelConstruction *construction, void *memory
                               .num_operands = (int64_t)attrs.operands->n_i,
                               .input_types = construction->input_types,
                               .num_inputs = construction->num_inputs,
+                              .parts = attrs.parts ? attrs.parts->i : NULL,
                               .results = attrs.results->i,
                               .output_types = construction->output_types,
                               .num_outputs = construction->num_outputs};
-  return fused_program_make(&source, construction->node->name, construction->arena, memory, status);
+  TRY(fused_program_make(&source, construction->node->name, construction->arena, memory, status));
+  *construction->memory_size = fused_run_size(memory);
+  return true;
 }
 
 static bool fused_kernel(KernelContext *context, Status *status) {

@@ -154,6 +154,7 @@ static bool add_program(Fusion *f, size_t before, size_t count, ProductEpilogue 
   TRY(node_attr_list(f->construction->node, FUSED_OPERANDS, ATTR_INT, &operands, status));
   TRY(make_program(f, count, operands, f->end - f->next, &program, status));
   epilogue->program = program;
+  *f->construction->memory_size = fused_run_size(program);
   f->next = f->end;
   return true;
 }

@@ -6,9 +6,24 @@
 
 #include "ops/support/fused_emit.h"
 
-int64_t fused_loop_unit(const FusedLoop *loop) {
+uint8_t fused_loop_unit(const FusedLoop *loop) {
   int lanes = loop->is_double ? 2 : 4;
-  return loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes;
+  return (uint8_t)(loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes);
+}
+
+static size_t used_bytes(const FusedLoop *loop) {
+  return offsetof(FusedLoop, nodes) + loop->num_nodes * sizeof *loop->nodes;
+}
+
+uint32_t fused_loop_hash(const FusedLoop *loop) {
+  uint32_t mixed = 0;
+  for (size_t at = 0; at < used_bytes(loop); at += sizeof mixed) {
+    uint32_t word;
+    memcpy(&word, (const char *)loop + at, sizeof word);
+    mixed = (mixed ^ word) * 0x9e3779b1u;
+    mixed ^= mixed >> 15;
+  }
+  return mixed;
 }
 
 /* Elements times nodes: about a millisecond of work. */
@@ -34,24 +49,9 @@ typedef struct KnownLoop {
 static _Thread_local KnownLoop known[PLACES];
 static _Thread_local int num_known;
 
-static size_t used_bytes(const FusedLoop *loop) {
-  return offsetof(FusedLoop, nodes) + loop->num_nodes * sizeof *loop->nodes;
-}
-
-static uint32_t hash(const FusedLoop *loop) {
-  uint32_t mixed = 0;
-  for (size_t at = 0; at < used_bytes(loop); at += sizeof mixed) {
-    uint32_t word;
-    memcpy(&word, (const char *)loop + at, sizeof word);
-    mixed = (mixed ^ word) * 0x9e3779b1u;
-    mixed ^= mixed >> 15;
-  }
-  return mixed;
-}
-
 /* The loop, or the free place for it. */
-static KnownLoop *find(const FusedLoop *loop) {
-  uint32_t place = hash(loop) % PLACES;
+static KnownLoop *find(const FusedLoop *loop, uint32_t hash) {
+  uint32_t place = hash % PLACES;
   while (known[place].loop.num_nodes > 0 && memcmp(&known[place].loop, loop, used_bytes(loop)) != 0)
     place = (place + 1) % PLACES;
   return &known[place];
@@ -65,8 +65,8 @@ void fused_loop_reserve(int count) {
   num_known = 0;
 }
 
-EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
-  KnownLoop *found = find(loop);
+EmittedLoop *fused_loop_code(const FusedLoop *loop, uint32_t hash, int64_t elements) {
+  KnownLoop *found = find(loop, hash);
   if (found->loop.num_nodes == 0) {
     found->loop = *loop;
     num_known++;
@@ -88,8 +88,8 @@ int fused_loop_count(void) {
 #else
 int fused_loop_count(void) { return 0; }
 void fused_loop_reserve(int count) { (void)count; }
-EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements) {
-  (void)loop, (void)elements;
+EmittedLoop *fused_loop_code(const FusedLoop *loop, uint32_t hash, int64_t elements) {
+  (void)loop, (void)hash, (void)elements;
   return NULL;
 }
 #endif

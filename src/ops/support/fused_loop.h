@@ -6,7 +6,7 @@
  *   loop.nodes[0] = (FusedLoopNode){fused_formula_of("AddV2"), {0, 1}, FUSED_LOOP_INSIDE};
  *   loop.nodes[1] = (FusedLoopNode){fused_formula_of("Mul"), {FUSED_LOOP_NODES + 0, 0}, 2};
  *   loop.still = 1u << 1;
- *   EmittedLoop *code = fused_loop_code(&loop, 512);
+ *   EmittedLoop *code = fused_loop_code(&loop, fused_loop_hash(&loop), 512);
  *   if (code) code((char *[]){a, b, y}, 512 / fused_loop_unit(&loop));
  */
 #ifndef TFCORE_OPS_SUPPORT_FUSED_LOOP_H_
@@ -37,12 +37,13 @@ typedef struct FusedLoop {
 } FusedLoop;
 
 /* The elements that one round computes; `count` of the code is the number of rounds, at least 1. */
-int64_t fused_loop_unit(const FusedLoop *loop);
+uint8_t fused_loop_unit(const FusedLoop *loop);
+uint32_t fused_loop_hash(const FusedLoop *loop);
 /* Makes room for `count` loops: no later call of fused_loop_code for so many replaces the code of another. */
 void fused_loop_reserve(int count);
 /* The code for this thread, or NULL. It is made when many elements, among them these `elements`, have been
  * computed without it: compiling takes as long as some 100,000 of them. */
-EmittedLoop *fused_loop_code(const FusedLoop *loop, int64_t elements);
+EmittedLoop *fused_loop_code(const FusedLoop *loop, uint32_t hash, int64_t elements);
 
 /* For tests: code is made after this number of elements times nodes; returns the number before. */
 int64_t fused_loop_warm_after(int64_t work);

@@ -12,7 +12,9 @@ bool fused_program_refuse(Status *status) {
 /* --- loops --- */
 
 /* Those of at most 8 bytes that the pass fuses. */
-static bool is_fused_type(DataType type) { return type == DT_FLOAT || type == DT_DOUBLE || type == DT_BOOL; }
+static bool is_fused_type(DataType type) {
+  return type == DT_FLOAT || type == DT_DOUBLE || type == DT_INT32 || type == DT_BOOL;
+}
 
 static bool find_entry(const Op *op, DataType type, KernelEntry *found) {
   for (int i = 0; i < OP_MAX_KERNELS && op->registration->kernels[i].compute; i++) {
@@ -71,7 +73,7 @@ static bool read_node(const FusedSource *source, int i, Arena *arena, FusedNode 
   node->type = source->types[i];
   TRY(op_registry_look_up(op_registry_global(), node->op, op, status));
   TRY(find_loop(*op, node, status));
-  node->formula = fused_formula_of(node->op);
+  node->formula = node->type == DT_FLOAT || node->type == DT_DOUBLE ? fused_formula_of(node->op) : 0;
   DataType out = (DataType)(*op)->def->output_arg[0]->type;
   node->in_size = (int64_t)dtype_size(node->type);
   node->out_size = (int64_t)dtype_size(out == DT_INVALID ? node->type : out);
@@ -108,6 +110,20 @@ static bool read_results(const FusedSource *source, FusedProgram *program, const
     program->nodes[from].output = i;
     program->results[i] = (int)from;
   }
+  return true;
+}
+
+static bool read_inputs(const FusedSource *source, Arena *arena, FusedProgram *program, Status *status) {
+  for (int i = 0; i < source->num_inputs; i++)
+    program->input_sizes[i] = (int64_t)dtype_size((int)source->input_types[i]);
+  if (!source->parts) return true;
+  int64_t *parts = arena_calloc(arena, 2 * source->num_inputs, sizeof *parts);
+  if (!parts) return status_oom(status, "a kernel");
+  for (int i = 0; i < 2 * source->num_inputs; i++) {
+    parts[i] = source->parts[i];
+    if (parts[i] < (i % 2 == 0 ? 0 : -1)) return fused_program_refuse(status);
+  }
+  program->parts = parts;
   return true;
 }
 
@@ -152,6 +168,7 @@ bool fused_program_make(const FusedSource *source, const char *name, Arena *aren
   program->num_nodes = source->num_nodes;
   program->num_outputs = source->num_outputs;
   for (int i = 0; i < FUSED_MOST_VALUES; i++) program->last_reads[i] = -1;
+  TRY(read_inputs(source, arena, program, status));
   for (int i = 0; i < program->num_nodes; i++) {
     const Op *op;
     TRY(read_node(source, i, arena, &program->nodes[i], &op, status));

@@ -46,6 +46,8 @@ typedef struct FusedProgram {
   FusedNode nodes[FUSED_MOST_NODES];
   int results[FUSED_MOST_NODES];
   int last_reads[FUSED_MOST_VALUES]; /* the last node that reads the value; -1: none */
+  const int64_t *parts; /* NULL, or by input: its first column and the number of them; -1: the whole input */
+  int64_t input_sizes[FUSED_MOST_INPUTS]; /* bytes of an element */
 } FusedProgram;
 
 /* What a program is made of; op/fused_op.h explains `operands`. */
@@ -57,6 +59,7 @@ typedef struct FusedSource {
   int64_t num_operands;
   const DataType *input_types;
   int num_inputs;
+  const int64_t *parts;   /* as in FusedProgram */
   const int64_t *results; /* the node whose value is output i */
   const DataType *output_types;
   int num_outputs;

@@ -108,8 +108,29 @@ static bool run_link(const KernelContext *outer, const ChainLink *link, bool is_
   return kernel ? kernel->compute(&context, status) : link->compute(&context, status);
 }
 
+/* A single kernel that takes all inputs runs in the context of the node. */
+static bool is_alone(const KernelChain *chain, const KernelContext *context) {
+  const ChainLink *link = &chain->links[0];
+  return chain->count == 1 && link->kernel && link->first == 0 && link->count == context->num_inputs;
+}
+
+static bool run_alone(KernelContext *context, const ChainLink *link, Status *status) {
+  void *state = context->state;
+  const void *data = context->data;
+  const char *op_name = context->op_name;
+  context->state = link->kernel->state;
+  context->data = link->data ? link->data : link->kernel->data;
+  context->op_name = link->kernel->op->def->name;
+  bool ok = link->kernel->compute(context, status);
+  context->state = state;
+  context->data = data;
+  context->op_name = op_name;
+  return ok;
+}
+
 bool kernel_chain_compute(KernelContext *context, Status *status) {
   const KernelChain *chain = context->state;
+  if (is_alone(chain, context)) return run_alone(context, &chain->links[0], status);
   LinkRun run = {.previous = {0}};
   bool ok = true;
   for (int i = 0; ok && i < chain->count; i++) {

@@ -18,7 +18,7 @@ static bool find_bias(ProductEnd *end, const KernelContext *context, const Tenso
 
 static void run_block(const void *arg, void *c, int64_t rows, int64_t columns) {
   const ProductEnd *end = arg;
-  fused_tiles_block(&end->run, ((char *)c - end->result) / end->element, rows, end->channels, columns);
+  fused_tiles_block(end->run, ((char *)c - end->result) / end->element, rows, end->channels, columns);
 }
 
 /* The shape with which an input is read: results of a product that was reshaped have other shapes. */
@@ -47,17 +47,20 @@ static bool begin_program(ProductEnd *end, const FusedProgram *program, KernelCo
     }
     data[i] = input->data;
   }
-  bool tiles, ok = fused_run_begin(&end->run, program, context, shapes, data, &tiles, status);
-  end->has_program = ok;
-  if (!ok) {
-    fused_run_end(&end->run);
-  } else if (tiles) {
+  FusedRun *run = fused_run_in(context, program, &end->room);
+  bool tiles;
+  if (!fused_run_begin(run, context, shapes, data, &tiles, status)) {
+    fused_run_end(run);
+    return false;
+  }
+  end->run = run;
+  if (tiles) {
     end->result = out->data;
     end->element = (int64_t)dtype_size(out->dtype);
-    end->blocks = (GemmEpilogue){run_block, end, fused_run_work(&end->run)};
+    end->blocks = (GemmEpilogue){run_block, end, fused_run_work(run)};
     end->epilogue = &end->blocks;
   }
-  return ok;
+  return true;
 }
 
 /* --- all --- */
@@ -67,7 +70,7 @@ bool product_end_begin(ProductEnd *end, KernelContext *context, const Tensor *ou
   const ProductEpilogue *epilogue = context->data;
   end->bias = end->epilogue = NULL;
   end->activation = epilogue ? epilogue->activation : GEMM_NONE;
-  end->has_program = false;
+  end->run = NULL;
   end->channels = channels;
   end->row = (Shape){0};
   if (!epilogue) return true;
@@ -78,9 +81,9 @@ bool product_end_begin(ProductEnd *end, KernelContext *context, const Tensor *ou
 }
 
 bool product_end_finish(ProductEnd *end, bool ok) {
-  if (!end->has_program) return ok;
-  if (ok && !end->epilogue) fused_run_rest(&end->run);
-  fused_run_end(&end->run);
+  if (!end->run) return ok;
+  if (ok && !end->epilogue) fused_run_rest(end->run);
+  fused_run_end(end->run);
   shape_clear(&end->row);
   return ok;
 }

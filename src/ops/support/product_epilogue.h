@@ -30,12 +30,12 @@ typedef struct ProductEnd {
   const void *bias; /* or NULL */
   GemmActivation activation;
   const GemmEpilogue *epilogue; /* or NULL */
-  bool has_program;
+  FusedRun *run;                /* of the program, or NULL */
   char *result;
   int64_t channels, element; /* bytes of an element */
   Shape row;
   GemmEpilogue blocks;
-  FusedRun run;
+  FusedRoom room;
 } ProductEnd;
 
 /* `out` is the result, which is allocated and has a last dimension of `channels`, unless there is no

@@ -248,3 +248,48 @@ TEST(weights_that_are_passed_on_enter_as_constants) {
   CHECK(!changed);
   end(&f);
 }
+
+/* --- biases --- */
+
+#define BIAS(op, type) \
+  OUTSIDE PASS(ALIVE)  \
+  X LIST_CONSTANT W_CONSTANT "bias Placeholder ; dtype=DT_FLOAT shape=[4]\n" CONSTANT( \
+      "bias", "DT_FLOAT", "bias") VARIABLE("i", "DT_INT32", "first", "inc")                                   \
+      VARIABLE("a", "DT_FLOAT", "from", "sum") CONSTANT("limit", "DT_INT32", "bound")                         \
+          CONSTANT("any", "DT_INT32", "anything") "less Less im limite ; T=DT_INT32\nc LoopCond less\n"     \
+                                                  "one Const ^is ; int=1\ninc AddV2 is:1 one ; T=DT_INT32\n" \
+                                                  "item TensorListGetItem le is:1 anye ; "                   \
+                                                  "element_dtype=DT_FLOAT Tshape=DT_INT32\n"                 \
+                                                  "y MatMul item ve ; T=DT_FLOAT transpose_a=false "         \
+                                                  "transpose_b=false\n"                                      \
+                                                  "z " op " y biase ; T=DT_FLOAT" type                       \
+                                                  "\nsum AddV2 as:1 z ; T=DT_FLOAT\nout Exit as ; T=DT_FLOAT\n"
+
+TEST(a_bias_moves_with_its_product) {
+  static const char *const kLines[] = {BIAS("AddV2", ""), BIAS("BiasAdd", " data_format='NHWC'")};
+  Random random = {5};
+  for (int i = 0; i < COUNT(kLines); i++) {
+    Fixture f;
+    REQUIRE(begin(&f));
+    REQUIRE_OK(import_lines(f.graph, kLines[i], &f.status), f.status);
+    TestStep step = step_of(f.graph, ROUNDS, &random);
+    feed(&step, named(f.graph, "bias"), 1, (int64_t[]){COLUMNS}, &random);
+    TestStep plain = step;
+    Session *session = plain_session(&f);
+    REQUIRE(session);
+    if (CHECK_OK(run_step(f.session, &step, &f.status), f.status) &&
+        CHECK_OK(run_step(session, &plain, &f.status), f.status))
+      check_same(&step.results[0], &plain.results[0], "the sum");
+    clear_results(&step);
+    clear_results(&plain);
+    clear_values(&step);
+    session_free(session);
+    CHECK(hoists(f.graph, NULL));
+    CHECK(!graph_find_node(f.graph, "y") && !graph_find_node(f.graph, "z"));
+    const Node *sum = named(f.graph, "z_1").node;
+    REQUIRE(sum);
+    CHECK_STR_EQ(sum->def->op, "AddV2");
+    CHECK_STR_EQ(sum->inputs[0]->src->def->op, "BatchMatMulV2");
+    end(&f);
+  }
+}

@@ -1,0 +1,71 @@
+/* The groups of calls that one loop can compute. */
+#include "ops/support/fused_run.h"
+
+static bool may_join(const FusedCall *call, DataType type) {
+  return call->node->formula > 0 && !call->per_row && call->node->type == type;
+}
+
+/* Which of the group's accesses pointer number i is: the operands of its first call, then the out of this call, and so
+ * on. Returns i, or -1 if there are too many pointers. */
+static int add_pointer(FusedGroup *group, int call, int access) {
+  int number = group->loop.num_pointers;
+  if (number == FUSED_LOOP_MOST_POINTERS) return -1;
+  group->pointers[number] = (uint8_t)(call * FUSED_ACCESSES + access);
+  group->loop.num_pointers++;
+  return number;
+}
+
+/* Whether nodes after the group, or the caller, read the value of a node. */
+static bool is_read_later(const FusedRun *run, const FusedGroup *group, const FusedNode *node) {
+  const FusedProgram *program = run->program;
+  const FusedNode *last = run->calls[group->end - 1].node;
+  int value = program->num_inputs + (int)(node - program->nodes);
+  return node->output >= 0 || program->last_reads[value] > last - program->nodes;
+}
+
+/* The values that the loop has: `known`, by value, is the operand of the loop that it is, or -1. */
+static bool add_node(const FusedRun *run, FusedGroup *group, int call, int *known) {
+  const FusedNode *node = run->calls[call].node;
+  FusedLoop *loop = &group->loop;
+  FusedLoopNode *to = &loop->nodes[loop->num_nodes];
+  to->formula = node->formula;
+  for (int k = 0; k < node->num_operands; k++) {
+    int *operand = &known[node->operands[k]];
+    if (*operand < 0) {
+      *operand = add_pointer(group, call, k);
+      if (*operand < 0) return false;
+      if (fused_is_still(&run->calls[call], k)) loop->still |= 1u << *operand;
+    }
+    to->operands[k] = (uint8_t)*operand;
+  }
+  int out = FUSED_LOOP_INSIDE;
+  if (is_read_later(run, group, node) && (out = add_pointer(group, call, FUSED_MOST_OPERANDS)) < 0) return false;
+  to->out = (uint8_t)out;
+  known[run->program->num_inputs + (int)(node - run->program->nodes)] = FUSED_LOOP_NODES + loop->num_nodes++;
+  return true;
+}
+
+/* False if the loop has too many pointers. */
+static bool describe_loop(const FusedRun *run, FusedGroup *group) {
+  int known[FUSED_MOST_VALUES];
+  for (int i = 0; i < run->program->num_inputs + run->program->num_nodes; i++) known[i] = -1;
+  group->loop.is_double = run->calls[group->first].node->type == DT_DOUBLE;
+  for (int call = group->first; call < group->end; call++) {
+    if (!add_node(run, group, call, known)) return false;
+  }
+  return true;
+}
+
+void fused_groups_plan(FusedRun *run) {
+  run->num_groups = 0;
+  for (int i = 0; i < run->num_calls; i = run->groups[run->num_groups - 1].end) {
+    FusedGroup *group = &run->groups[run->num_groups++];
+    *group = (FusedGroup){.first = (uint8_t)i, .end = (uint8_t)(i + 1)};
+    DataType type = run->calls[i].node->type;
+    if (!may_join(&run->calls[i], type)) continue;
+    while (group->end < run->num_calls && may_join(&run->calls[group->end], type)) group->end++;
+    if (group->end == i + 1 || !describe_loop(run, group)) continue;
+    group->unit = fused_loop_unit(&group->loop);
+    group->hash = fused_loop_hash(&group->loop);
+  }
+}
