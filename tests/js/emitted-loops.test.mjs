@@ -1,0 +1,77 @@
+// Code that the engine makes while it runs: loops of adjacent elementwise ops. Steps without the optimizer compute the
+// ops one by one.
+import assert from 'node:assert/strict';
+import { init } from '../../npm/dist/index.js';
+import { hostVariants } from './engine.mjs';
+
+/** Enough work in the steps of a spec. */
+const COUNT = 600_001;
+const STEPS = 3;
+
+/** The weights after a step of Adam, and its moments. */
+function adamStep(g, [w, m, v, gradient]) {
+  const m1 = g.addV2(g.mul(m, 0.9), g.mul(gradient, 0.1));
+  const v1 = g.addV2(g.mul(v, 0.999), g.mul(g.square(gradient), 0.001));
+  const change = g.realDiv(g.mul(m1, 0.01), g.addV2(g.sqrt(v1), 1e-3));
+  return [g.sub(w, change), m1, v1];
+}
+
+const distances = (g, [a, b, c, d]) => [g.sqrt(g.addV2(g.square(g.sub(a, b)), g.square(g.sub(c, d))))];
+
+/** The results of the last of some steps, and how many modules were compiled in this thread. */
+async function results(tf, tree, options, Module = WebAssembly.Module) {
+  const graph = new tf.Graph();
+  const session = new tf.Session(graph, options);
+  const inputs = ['a', 'b', 'c', 'd'].map((name) => graph.placeholder('float32', [null], { name }));
+  const outputs = tree(graph, inputs);
+  const feeds = inputs.map((input, k) => [
+    input,
+    Float32Array.from({ length: COUNT }, (_, i) => ((i * 7919 + k) % 10007) / 10007),
+  ]);
+  const own = WebAssembly.Module;
+  let asked = 0;
+  WebAssembly.Module = class extends Module {
+    constructor(bytes) {
+      asked++;
+      super(bytes);
+    }
+  };
+  try {
+    let values;
+    for (let step = 0; step < STEPS; step++) values = session.runSync(outputs, feeds).map(({ data }) => data);
+    return { values, asked };
+  } finally {
+    WebAssembly.Module = own;
+    await session.close();
+    graph.dispose();
+  }
+}
+
+/** What the policy of a page may do. */
+class Forbidden extends WebAssembly.Module {
+  constructor() {
+    super(new Uint8Array());
+  }
+}
+
+for (const variant of hostVariants())
+  describe(`emitted loops (${variant})`, function () {
+    this.timeout(30_000);
+    let tf;
+    before(async () => (tf = await init({ variant, threads: variant.endsWith('threads') ? 2 : 1 })));
+
+    it('give the bits of the ops', async () => {
+      const plain = await results(tf, adamStep, { optimize: false });
+      assert.equal(plain.asked, 0);
+      const emitted = await results(tf, adamStep, {});
+      assert.deepEqual(emitted.values, plain.values);
+      assert.ok(emitted.asked > 0);
+    });
+
+    it('are not needed: the ops run where a host compiles nothing more', async () => {
+      const plain = await results(tf, distances, { optimize: false });
+      const refused = await results(tf, distances, {}, Forbidden);
+      assert.deepEqual(refused.values, plain.values);
+      assert.ok(refused.asked > 0);
+    });
+  });
