@@ -39,15 +39,26 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   if(TFCORE_THREADS)
     string(APPEND runtime_methods ,PThread)
   endif()
-  # Exported are the functions marked TF_CAPI_EXPORT (EMSCRIPTEN_KEEPALIVE), malloc and free. The glue is plain JavaScript
-  # that names no file and no module of Node: the bindings load the wasm and start the workers, on every host (bindings/js/engine/load.ts).
+  # Exported are those functions marked TF_CAPI_EXPORT that the bindings name, malloc and free.
+  set(exports ${CMAKE_CURRENT_BINARY_DIR}/exports.txt)
+  file(GLOB_RECURSE bindings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bindings/js/*.ts)
+  list(FILTER bindings EXCLUDE REGEX "/bindings/js/generated/")
+  find_program(TFCORE_NODE node REQUIRED)
+  add_custom_command(
+    OUTPUT ${exports}
+    COMMAND ${TFCORE_NODE} ${CMAKE_SOURCE_DIR}/tools/generate-abi.mjs --exports ${exports}
+    DEPENDS ${bindings} ${CMAKE_SOURCE_DIR}/tools/generate-abi.mjs
+    COMMENT "exports.txt"
+    VERBATIM)
+  # The glue is plain JavaScript that names no file and no module of Node: the bindings load the wasm and start the workers, on
+  # every host (bindings/js/engine/load.ts).
   set(flags
     -sMODULARIZE=1 -sEXPORT_ES6=1 -sEXPORT_NAME=createTfcore -sENVIRONMENT=web,worker -sUSE_ES6_IMPORT_META=0
     -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sINITIAL_MEMORY=16MB -sMEMORY_GROWTH_GEOMETRIC_CAP=33554432
     -sSTACK_SIZE=1MB
     -sDYNAMIC_EXECUTION=0 -sFILESYSTEM=0 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sDISABLE_EXCEPTION_CATCHING=1
     -sINVOKE_RUN=0 -sEXIT_RUNTIME=0 -sASSERTIONS=0
-    -sEXPORTED_FUNCTIONS=_malloc,_free
+    -sEXPORTED_FUNCTIONS=@${exports}
     -sEXPORTED_RUNTIME_METHODS=${runtime_methods}
     -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory
     -sALLOW_TABLE_GROWTH=1 -sWASM_BIGINT=1 --no-entry)
@@ -56,7 +67,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
     list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['workers'].length" -sPTHREAD_POOL_SIZE_STRICT=2 -Wno-pthreads-mem-growth
       --js-library=${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js)
   endif()
-  add_executable(tfcore ${objects})
+  add_executable(tfcore ${objects} ${exports})
   set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
   # The names of functions, and the map of the data, tell tools/split-wasm.mjs what belongs to the side module; it removes the
   # names. Equal functions are merged after the split, within each module. String literals stay in order, unmerged
@@ -66,7 +77,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   endif()
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   target_link_options(tfcore PRIVATE -O3 ${flags})
-  set_target_properties(tfcore PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js)
+  set_target_properties(tfcore PROPERTIES LINK_DEPENDS "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${exports}")
 endif()
 
 # Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.

@@ -1,5 +1,7 @@
-// Generates bindings/js/generated/abi.ts: the types of the wasm exports, from the C headers.
-import { mkdirSync, writeFileSync } from 'node:fs';
+// Chooses the functions of the C headers that the wasm exports, those that the bindings name, and generates their
+// types, bindings/js/generated/abi.ts. `node tools/generate-abi.mjs --exports <file>` writes the list of their names for
+// the linker instead.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { headersOf, readHeaders } from './c-headers.mjs';
 import { isMain, root } from './process.mjs';
@@ -121,9 +123,43 @@ ${methods.join('\n')}
 `;
 }
 
+const GENERATED = 'bindings/js/generated';
+
+/** The sources of the bindings that are written by hand: paths from the root. */
+export function bindingSources() {
+  return readdirSync(path.join(root, 'bindings/js'), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => path.join('bindings/js', name))
+    .filter((name) => !name.startsWith(GENERATED))
+    .sort();
+}
+
+/** What the headers declare, with only those functions that the sources name. */
+export function usedOf(headers, sources) {
+  const named = new Set(sources.flatMap((text) => text.match(/\bTF_\w+/g) ?? []));
+  return { ...headers, functions: headers.functions.filter(({ name }) => named.has(name)) };
+}
+
+/** The list for the linker. */
+export const exportListOf = ({ functions }) =>
+  ['malloc', 'free', ...functions.filter(({ isNative }) => !isNative).map(({ name }) => name)]
+    .map((name) => `_${name}\n`)
+    .join('');
+
+function writeIfNew(file, text) {
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+}
+
 if (isMain(import.meta.url)) {
-  const folder = path.join(root, 'bindings/js/generated');
-  mkdirSync(folder, { recursive: true });
-  const headers = headersOf(HEADERS.map((name) => path.join(root, name)));
-  writeFileSync(path.join(folder, 'abi.ts'), abiOf(readHeaders(headers)));
+  const declared = readHeaders(headersOf(HEADERS.map((name) => path.join(root, name))));
+  const headers = usedOf(
+    declared,
+    bindingSources().map((name) => readFileSync(path.join(root, name), 'utf8')),
+  );
+  const [option, file] = process.argv.slice(2);
+  if (option === '--exports') writeIfNew(file, exportListOf(headers));
+  else {
+    mkdirSync(path.join(root, GENERATED), { recursive: true });
+    writeFileSync(path.join(root, GENERATED, 'abi.ts'), abiOf(headers));
+  }
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { exportedFunctions, readHeaders } from '../../tools/c-headers.mjs';
-import { abiOf } from '../../tools/generate-abi.mjs';
+import { abiOf, exportListOf, usedOf } from '../../tools/generate-abi.mjs';
 
 const HEADER = `
 typedef struct TF_Thing TF_Thing;
@@ -62,6 +62,21 @@ describe('the reader of C headers', () => {
         assert.ok(abi.includes(`${line}\n`), `${line}\n is not in\n${abi}`);
       writeFileSync(path.join(folder, 'thing.h'), 'TF_CAPI_EXPORT extern void TF_Use(TF_Unheard *what);');
       assert.throws(() => abiOf(readHeaders([path.join(folder, 'thing.h')])), /TF_Unheard is unknown/);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('leaves out the functions that the bindings do not name', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'headers-'));
+    try {
+      writeFileSync(path.join(folder, 'thing.h'), HEADER);
+      const headers = usedOf(readHeaders([path.join(folder, 'thing.h')]), [
+        'call.TF_Visit(0, 0); call.TF_VisitOthers();',
+        'wasm.checked((status) => call.TF_NewThing(0, 0, 0, 0n, status))',
+      ]);
+      assert.equal(exportListOf(headers), '_malloc\n_free\n_TF_NewThing\n_TF_Visit\n');
+      assert.ok(!abiOf(headers).includes('TF_Other('));
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -2,11 +2,8 @@
 #ifndef TENSORFLOW_C_TF_EXPORT_H_
 #define TENSORFLOW_C_TF_EXPORT_H_
 
-#if defined(__EMSCRIPTEN__)
-#define TF_CAPI_EXPORT __attribute__((used, visibility("default")))
-#else
+/* The WebAssembly module exports only those of them that the bindings name (tools/generate-abi.mjs). */
 #define TF_CAPI_EXPORT __attribute__((visibility("default")))
-#endif
 /* Of functions that only the native library has. */
 #define TF_NATIVE_EXPORT __attribute__((visibility("default")))
 

@@ -28,7 +28,6 @@ declare const operation: OperationPtr;
 declare const outputs: OutputPtr;
 declare const tensors: Ptr<TensorPtr>;
 declare const shapeContext: ShapeInferenceContextPtr;
-declare const name: TextPtr;
 declare const builder: OpDefinitionBuilderPtr;
 
 const shapeOfGraphs = wasm.addFunction((graph: GraphPtr) => void graph, 'vii');
@@ -37,7 +36,7 @@ const shapeOfGraphs = wasm.addFunction((graph: GraphPtr) => void graph, 'vii');
 call.TF_GraphToGraphDef(graph, buffer, status);
 call.TF_WasmResumeStep(step, 10, tensors, 1, status);
 call.TF_WasmNewSession(graph, 0, 0, status);
-call.TF_SetAttrInt(call.TF_NewOperation(graph, name, name), name, 3n);
+call.TF_ShapeInferenceContextDim(shapeContext, call.TF_NewShapeHandle(), 3n, call.TF_NewDimensionHandle());
 call.TF_AllocateTensor(1, scope.dims([2, null]), 2, 8);
 call.TF_OperationInput(outputs, scope.words([operation, 0]));
 wasm.text(call.TF_OperationName(operation));
@@ -55,7 +54,7 @@ call.TF_DeleteTensor(5);
 // @ts-expect-error: no status
 call.TF_WasmNewSession(graph, 0, 0, 0);
 // @ts-expect-error: 64 bits are a bigint
-call.TF_SetAttrInt(call.TF_NewOperation(graph, name, name), name, 3);
+call.TF_ShapeInferenceContextDim(shapeContext, call.TF_NewShapeHandle(), 3, call.TF_NewDimensionHandle());
 // @ts-expect-error: a size is a number
 call.TF_AllocateTensor(1, scope.dims([2]), 1, 8n);
 // @ts-expect-error: 32-bit numbers in the place of 64-bit ones
