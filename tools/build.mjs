@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
-import { HEADERS } from './generate-abi.mjs';
+import { bindingSources, HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
 import { noticesOf } from './notices.mjs';
@@ -132,6 +132,7 @@ async function wasmFiles(tools, variant, folder) {
         'tools/split-wasm.mjs',
         'tools/side-data.mjs',
         'tools/pack-data.mjs',
+        'tools/order-functions.mjs',
         'tools/wasm-object.mjs',
         'cmake/TfcoreModules.cmake',
       ],
@@ -154,7 +155,7 @@ export async function build(tools) {
   mkdirSync(shipped, { recursive: true });
   await unlessUnchanged(
     'abi',
-    ['tools/generate-abi.mjs', 'tools/c-headers.mjs', ...HEADERS],
+    ['tools/generate-abi.mjs', 'tools/c-headers.mjs', ...HEADERS, ...bindingSources()],
     'bindings/js/generated/abi.ts',
     () => must('node', ['tools/generate-abi.mjs']),
   );

@@ -5,10 +5,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { orderBySimilarity } from './order-functions.mjs';
 import { packData } from './pack-data.mjs';
 import { must, root, SetupError } from './process.mjs';
 import { moveData, sideRanges } from './side-data.mjs';
-import { readObject } from './wasm-object.mjs';
+import { readFunctions, readObject, replaceNames } from './wasm-object.mjs';
 
 /** The part of a source that a pattern finds. */
 function found(file, pattern) {
@@ -143,6 +144,43 @@ const FEATURES = [
   'simd',
 ].map((feature) => `--enable-${feature}`);
 
+/** So many functions have numbers of one byte; wasm-opt gives these to the functions that are called most often. */
+const SHORT_NUMBERS = 120;
+
+/**
+ * `named`, a module with the names of its functions, with names that sort its functions as they should be; `optimized` is what
+ * wasm-opt makes of the module, with the names.
+ */
+function nameInOrder(named, optimized) {
+  const functions = readFunctions(optimized);
+  const others = functions.slice(SHORT_NUMBERS);
+  const ordered = [
+    ...functions.slice(0, SHORT_NUMBERS),
+    ...orderBySimilarity(others.map(({ code }) => code)).map((i) => others[i]),
+  ];
+  const places = new Map(ordered.map(({ name }, i) => [name, i]));
+  const nameAt = (place) => String(place).padStart(6, '0');
+  return replaceNames(
+    named,
+    readFunctions(named).map(({ name }, i) => nameAt(places.get(name) ?? ordered.length + i)),
+  );
+}
+
+/** Optimizes a module, and orders its functions, which lose their names. */
+async function finish(optimize, from, to) {
+  await optimize(from, to, '-g');
+  const ordered = `${to}.ordered`;
+  writeFileSync(ordered, nameInOrder(readFileSync(from), readFileSync(to)));
+  await optimize(ordered, to, '--reorder-functions-by-name', '--strip-debug');
+  rmSync(ordered);
+}
+
+/**
+ * wasm-split would make a second table, and functions in the first one that call those in the second; so the side module fills
+ * the gaps that it leaves in the first.
+ */
+const WITH_ONE_TABLE = '--disable-reference-types';
+
 /**
  * Splits build/wasm-<variant>/tfcore-<variant>.wasm, of which the linker wrote a map. Writes into build/wasm-<variant>/split/ the module without
  * the side ops' kernels (tfcore-<variant>.wasm), the side module (tfcore-<variant>-side.wasm), and the whole
@@ -156,7 +194,9 @@ export async function splitWasm(tools, variant) {
   const at = (name) => path.join(folder, name);
   const emConfig = path.join(path.dirname(tools.emcmake), 'em-config');
   const binaryen = (await must(emConfig, ['BINARYEN_ROOT'], { env: tools.env })).trim();
-  const run = (program, ...args) => must(path.join(binaryen, 'bin', program), [...args, ...FEATURES]);
+  const runWith = (features, program, ...args) =>
+    must(path.join(binaryen, 'bin', program), [...args, ...features]);
+  const run = (program, ...args) => runWith(FEATURES, program, ...args);
 
   const places = sideOps().map((ops) => `tfcore_ops.dir/src/ops/${ops}${ops.includes('/') ? '.c.o' : ''}`);
   const objects = filesBelow(path.join(build, 'CMakeFiles')).filter((file) => /\/tfcore_.*\.o$/.test(file));
@@ -170,13 +210,14 @@ export async function splitWasm(tools, variant) {
   const moving = [...calls.functions.keys()].filter((name) => !staying.has(name));
   writeFileSync(at('side-functions.txt'), `${moving.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
-  await run(
+  await runWith(
+    [...FEATURES, WITH_ONE_TABLE],
     'wasm-split',
     ...[linked, '-o1', at(`named-${main}`), '-o2', at(`named-${side}`)],
     ...[`--split-funcs=@${at('side-functions.txt')}`, '--no-placeholders', '-g'],
     ...['--import-namespace=main', `--export-prefix=${pair}~`],
   );
-  const finish = (from, to) => run('wasm-opt', from, '-o', at(to), '-Oz', '--strip-debug');
+  const optimize = (from, to, ...passes) => run('wasm-opt', from, '-o', to, '-Oz', ...passes);
   const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
   const { ranges, literals } = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
   const moved = moveData(readFileSync(at(`named-${main}`)), readFileSync(at(`named-${side}`)), ranges);
@@ -185,8 +226,8 @@ export async function splitWasm(tools, variant) {
     [side, moved.side],
   ]) {
     writeFileSync(at(`named-${name}`), bytes);
-    await finish(at(`named-${name}`), name);
+    await finish(optimize, at(`named-${name}`), at(name));
   }
-  await finish(linked, `tfcore-${variant}-whole.wasm`);
+  await optimize(linked, at(`tfcore-${variant}-whole.wasm`), '--strip-debug');
   rmSync(at('linked.wat'));
 }

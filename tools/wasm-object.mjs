@@ -1,10 +1,13 @@
 // Reads object files of WebAssembly, which clang writes: which functions and data refer to which others. The
-// format: https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md. Reads and replaces the data of modules.
+// format: https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md. Reads and replaces the data of modules, and
+// the names of their functions.
 
 const SECTION = { custom: 0, import: 2, code: 10, data: 11, dataCount: 12 };
 const KIND = { function: 0, data: 1, section: 3 };
 const FLAG = { local: 2, undefined: 0x10, explicitName: 0x40 };
 const SYMBOL_TABLE = 8;
+/* In the section of names. */
+const FUNCTION_NAMES = 1;
 /* Kinds of relocations. */
 const TYPE_INDEX = 6;
 const WITH_ADDEND = new Set([3, 4, 5, 8, 9, 11, 14, 15, 16, 17, 21, 22, 23, 25]);
@@ -229,5 +232,46 @@ export function replaceData(module, data) {
     parts.push(Buffer.from([id, ...unsigned(body.length)]), body);
     if (id === SECTION.code) parts.push(added);
   }
+  return Buffer.concat(parts);
+}
+
+/** The functions that a module defines: their names, from its section of names, and their code. */
+export function readFunctions(module) {
+  const sections = sectionsOf(module);
+  const contentOf = (wanted, wantedName = '') =>
+    sections.find(({ id, name }) => id === wanted && name === wantedName)?.content;
+  const first = functionImports(contentOf(SECTION.import)).length;
+  const names = new Map();
+  const reader = contentOf(SECTION.custom, 'name');
+  while (reader && !reader.isAtEnd) {
+    const kind = reader.byte();
+    const part = reader.part(reader.number());
+    if (kind === FUNCTION_NAMES) part.list(() => names.set(part.number(), part.name()));
+  }
+  return bodies(contentOf(SECTION.code)).map(({ at, end }, i) => ({
+    name: names.get(first + i),
+    code: module.subarray(at, end),
+  }));
+}
+
+/** A module with these names of the functions that it defines, and no other names. */
+export function replaceNames(module, names) {
+  const sections = sectionsOf(module);
+  const first = functionImports(sections.find(({ id }) => id === SECTION.import)?.content).length;
+  const text = (name) => Buffer.concat([Buffer.from(unsigned(Buffer.byteLength(name))), Buffer.from(name)]);
+  const list = names.flatMap((name, i) => [Buffer.from(unsigned(first + i)), text(name)]);
+  const functions = Buffer.concat([Buffer.from(unsigned(names.length)), ...list]);
+  const content = Buffer.concat([
+    text('name'),
+    Buffer.from([FUNCTION_NAMES, ...unsigned(functions.length)]),
+    functions,
+  ]);
+  const parts = [module.subarray(0, 8)];
+  for (const { id, start, content: old, name } of sections) {
+    if (id === SECTION.custom && name === 'name') continue;
+    const body = module.subarray(start, old.end);
+    parts.push(Buffer.from([id, ...unsigned(body.length)]), body);
+  }
+  parts.push(Buffer.from([SECTION.custom, ...unsigned(content.length)]), content);
   return Buffer.concat(parts);
 }

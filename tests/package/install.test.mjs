@@ -61,6 +61,17 @@ describe('the package, packed and installed', function () {
     }
   });
 
+  it('has side modules that fill the table of the main module, which has no other', () => {
+    for (const name of ['simd', 'relaxed']) {
+      const read = (file) =>
+        new WebAssembly.Module(readFileSync(path.join(root, `npm/dist/tfcore-${file}.wasm`)));
+      const tables = (list) => list.filter(({ kind }) => kind === 'table').map((table) => table.name);
+      const exported = tables(WebAssembly.Module.exports(read(name)));
+      assert.equal(exported.length, 1, name);
+      assert.deepEqual(tables(WebAssembly.Module.imports(read(`${name}-side`))), exported);
+    }
+  });
+
   it('holds the notices of the libraries in the wasm files', () => {
     const notices = readFileSync(path.join(folder, 'node_modules/tfcore-wasm/dist/NOTICES.txt'), 'utf8');
     for (const words of [

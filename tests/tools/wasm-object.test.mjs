@@ -5,7 +5,13 @@ import path from 'node:path';
 import { must } from '../../tools/process.mjs';
 import { setUp } from '../../tools/setup.mjs';
 import { moveData } from '../../tools/side-data.mjs';
-import { dataSegments, readObject, replaceData } from '../../tools/wasm-object.mjs';
+import {
+  dataSegments,
+  readFunctions,
+  readObject,
+  replaceData,
+  replaceNames,
+} from '../../tools/wasm-object.mjs';
 
 const SOURCE = `
 extern int other(int x);
@@ -107,5 +113,17 @@ describe('data of a side module', () => {
     assert.equal(textAt(moved.side, 1000, 12), '\0'.repeat(7) + 'moves');
     assert.equal(textAt(moved.side, 2000, 9), 'all moves');
     assert.equal(dataSegments(moved.side).length, 2);
+  });
+
+  it('replaces the names of functions', () => {
+    const module = moduleOf();
+    assert.deepEqual(readFunctions(module), [{ name: undefined, code: Buffer.from([0, 0x0b]) }]);
+    const named = replaceNames(replaceNames(module, ['first']), ['sécond']);
+    assert.ok(WebAssembly.validate(named));
+    assert.deepEqual(
+      readFunctions(named).map(({ name }) => name),
+      ['sécond'],
+    );
+    assert.equal(WebAssembly.Module.customSections(new WebAssembly.Module(named), 'name').length, 1);
   });
 });
