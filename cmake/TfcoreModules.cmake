@@ -16,6 +16,10 @@ set(TFCORE_SMALL_OPS
   math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
 set(TFCORE_SMALL_BLAS channel_norm softmax)
+# The builds that are split have no unrolled loops in src/ops/, whose templates have vectors already, and in these files of
+# src/blas/; but in these files of src/ops/, where unrolled loops are faster.
+set(TFCORE_ROLLED_BLAS transpose)
+set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
 # have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
@@ -75,8 +79,12 @@ function(tfcore_module name)
     tfcore_op_table(sources "${sources}")
     tfcore_options(-Oz ops "${TFCORE_COMPACT_OPS}" "${sources}")
     tfcore_options(-Os ops "${TFCORE_SMALL_OPS}" "${sources}")
+    tfcore_options(-funroll-loops ops "${TFCORE_UNROLLED_OPS}" "${sources}")
   elseif(name STREQUAL blas)
     tfcore_options(-Os blas "${TFCORE_SMALL_BLAS}" "${sources}")
+    if(NOT TFCORE_THREADS)
+      tfcore_options(-fno-unroll-loops blas "${TFCORE_ROLLED_BLAS}" "${sources}")
+    endif()
   endif()
   list(TRANSFORM ARGN PREPEND tfcore_ OUTPUT_VARIABLE below)
   if(sources)
@@ -86,6 +94,9 @@ function(tfcore_module name)
       target_compile_options(tfcore_${name} PRIVATE -Oz)
       list(TRANSFORM TFCORE_FAST_FILES PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE fast)
       set_property(SOURCE ${fast} APPEND PROPERTY COMPILE_OPTIONS -O3)
+    endif()
+    if(name STREQUAL ops AND EMSCRIPTEN AND NOT TFCORE_THREADS)
+      target_compile_options(tfcore_ops PRIVATE -fno-unroll-loops)
     endif()
     if(name STREQUAL ops)
       tfcore_codecs("${sources}")
