@@ -8,29 +8,28 @@ import { root } from './process.mjs';
 /** Written by hand in graph-core.ts and graph.ts, because they do more than the plain op. */
 const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 
-/** The ops of the built engine, decoded by the bindings' own code. */
+/** What of the bindings' own code is needed here. */
+const BINDINGS = `
+  export { decodeOpList } from './messages/op-def.js';
+  export { camelCase } from './base/camel-case.js';
+`;
+const bindings = path.join(root, 'build/generate-ops/bindings.mjs');
+await build({
+  stdin: { contents: BINDINGS, resolveDir: path.join(root, 'bindings/js'), loader: 'ts' },
+  outfile: bindings,
+  bundle: true,
+  format: 'esm',
+  logLevel: 'error',
+});
+const { camelCase, decodeOpList } = await import(bindings);
+
+/** The ops of the built engine. */
 async function readOps() {
-  const decoder = path.join(root, 'build/generate-ops/op-def.mjs');
-  await build({
-    entryPoints: [path.join(root, 'bindings/js/messages/op-def.ts')],
-    outfile: decoder,
-    bundle: true,
-    format: 'esm',
-    logLevel: 'error',
-  });
-  const { decodeOpList } = await import(decoder);
   const { default: create } = await import(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'));
   const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/tfcore-simd.wasm')) });
   const buffer = module._TF_GetAllOpList();
   const [data, length] = module.HEAPU32.subarray(buffer >>> 2, (buffer >>> 2) + 2);
   return decodeOpList(module.HEAPU8.slice(data, data + length));
-}
-
-/** MatMul -> matMul, LRN -> lrn, transpose_a -> transposeA. */
-export function camelCase(name) {
-  return name
-    .replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase())
-    .replace(/_+([A-Za-z0-9])/g, (_, letter) => letter.toUpperCase());
 }
 
 const RESERVED = new Set(['default', 'function', 'var', 'let', 'const', 'in', 'switch', 'new', 'this', 'o']);
@@ -78,29 +77,37 @@ const isFreeFloat = (attr) =>
   attr.allowed_values?.includes('float32');
 const defaultOf = (attr) => (isFreeFloat(attr) ? 'float32' : attr.default_value);
 
-/**
- * The result of a method, and its conversion from the operation: the operation itself, its output, a tuple,
- * or a list of variable length.
- */
-function resultOf(outputs) {
-  if (outputs.length === 0) return ['Operation', ''];
-  if (outputs.some(isList)) return ['Output[]', '.outputs'];
-  if (outputs.length === 1) return ['Output', '.output(0)'];
-  const tuple = `[${outputs.map((arg) => `${parameter(arg.name)}: Output`).join(', ')}]`;
-  return [tuple, `.outputs as ${tuple}`];
-}
-
-/** The method of one op. */
-function method(op) {
+/** The attrs that inputs do not determine. */
+function optionsOf(op) {
   const inferred = new Set(
     op.input_arg.flatMap((arg) => [arg.type_attr, arg.number_attr, arg.type_list_attr]),
   );
-  const attrs = op.attr.filter((attr) => !inferred.has(attr.name));
-  const required = attrs.some((attr) => defaultOf(attr) === undefined);
+  return op.attr.filter((attr) => !inferred.has(attr.name));
+}
+
+const needsOptions = (op) => optionsOf(op).some((attr) => defaultOf(attr) === undefined);
+
+/** The type of the result of a method: the operation itself, its output, a tuple, or a list of variable length. */
+function resultOf(outputs) {
+  if (outputs.length === 0) return 'Operation';
+  if (outputs.some(isList)) return 'Output[]';
+  if (outputs.length === 1) return 'Output';
+  return `[${outputs.map((arg) => `${parameter(arg.name)}: Output`).join(', ')}]`;
+}
+
+/** The form of the method, as bindings/js/graph/op-options.ts describes it. */
+function formOf(op) {
+  const flags = `${needsOptions(op) ? 'r' : ''}${optionsOf(op).some(isFreeFloat) ? 'f' : ''}`;
+  const result = { Operation: 'n', Output: 'o' }[resultOf(op.output_arg)] ?? 'l';
+  return `${op.input_arg.length}${flags}${result}`;
+}
+
+/** The declaration of the method of one op. */
+function method(op) {
   const parameters = op.input_arg.map(
     (arg) => `${parameter(arg.name)}: ${isList(arg) ? 'readonly Operand[]' : 'Operand'}`,
   );
-  const fields = attrs.map((attr) => {
+  const fields = optionsOf(op).map((attr) => {
     const byDefault = defaultOf(attr);
     const notes = [
       byDefault === undefined ? '' : `Default ${show(byDefault)}.`,
@@ -113,15 +120,9 @@ function method(op) {
     ? `OpOptions & {\n${fields.map((field) => `    ${field}`).join('\n')}\n  }`
     : 'OpOptions';
   const outputs = op.output_arg;
-  const [result, take] = resultOf(outputs);
-  const names = attrs.map((attr) => `${camelCase(attr.name)}: '${attr.name}'`).join(', ');
-  const inputs = op.input_arg.map((arg) => parameter(arg.name)).join(', ');
   const signature = `${op.name}(${op.input_arg.map(describe).join(', ')})${outputs.length ? ` -> (${outputs.map(describe).join(', ')})` : ''}`;
-  const extra = attrs.some(isFreeFloat) ? "{ dtype: 'float32', ...o }" : 'o';
   return `  /** ${signature} */
-  ${camelCase(op.name)}(${[...parameters, `o: ${options}${required ? '' : ' = {}'}`].join(', ')}): ${result} {
-    return built(this, '${op.name}', [${inputs}], ${extra}${names ? `, { ${names} }` : ''})${take};
-  }
+  ${camelCase(op.name)}(${[...parameters, `o${needsOptions(op) ? '' : '?'}: ${options}`].join(', ')}): ${resultOf(outputs)};
 `;
 }
 
@@ -132,14 +133,24 @@ const importUsed = (names, from) => {
   const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(methods));
   return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';
 };
+/** The names of ops by the forms of their methods. */
+const names = {};
+for (const op of ops) (names[formOf(op)] ??= []).push(op.name);
+const table = Object.entries(names).map(([form, list]) => `  '${form}': '${list.join(' ')}',\n`);
+
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */
 ${importUsed(['FuncInput'], '../messages/attr-value.js')}${importUsed(['ShapeLike'], '../messages/tensor-proto.js')}${importUsed(['DTypeName'], '../tensor/dtypes.js')}import { GraphCore, type OpOptions } from '../graph/graph-core.js';
 import type { Operand } from '../graph/op-inputs.js';
 import type { Operation, Output } from '../graph/operation.js';
-import { builtOp as built } from '../graph/op-options.js';
+import { addOpMethods } from '../graph/op-options.js';
 ${importUsed(['TensorLike'], '../tensor/tensor.js')}
-export abstract class GraphOps extends GraphCore {
+export interface GraphOps {
 ${methods}}
+
+export abstract class GraphOps extends GraphCore {}
+
+addOpMethods(GraphOps.prototype, {
+${table.join('')}});
 `;
 const folder = path.join(root, 'bindings/js/generated');
 mkdirSync(folder, { recursive: true });

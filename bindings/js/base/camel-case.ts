@@ -1,0 +1,6 @@
+/** MatMul -> matMul, LRN -> lrn, transpose_a -> transposeA: TensorFlow's names as those of methods and options. */
+export function camelCase(name: string): string {
+  return name
+    .replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase())
+    .replace(/_+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
