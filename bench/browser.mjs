@@ -1,11 +1,13 @@
 // Measures in headless Chromium: bundles the page, serves it with the headers that give it a precise clock,
 // and drives it.
+import { existsSync, mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
 import { openChromium } from '../tools/chromium.mjs';
-import { root } from '../tools/process.mjs';
-import { bundlePage, ourFiles, peerWasm } from './bundle.mjs';
+import { must, root, say } from '../tools/process.mjs';
+import { PYTHON } from '../tests/js/tensorflow-servers.mjs';
+import { bundlePage, liteRtWasm, ourFiles, peerWasm } from './bundle.mjs';
 
 const TYPES = {
   '.html': 'text/html',
@@ -14,6 +16,22 @@ const TYPES = {
   '.wasm': 'application/wasm',
 };
 const PAGE = '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/page.js"></script>';
+
+const firstProduct = path.join(root, 'build/bench/first-product.tflite');
+
+/** Makes the model of LiteRT.js, unless it is there. Without TensorFlow there is none. */
+async function makeFirstProduct() {
+  if (existsSync(firstProduct)) return true;
+  if (!existsSync(PYTHON)) {
+    say(
+      'without LiteRT.js: `python3 tests/oracle/environment.py` installs the TensorFlow that makes its model',
+    );
+    return false;
+  }
+  mkdirSync(path.dirname(firstProduct), { recursive: true });
+  await must(PYTHON, ['bench/first_product.py', firstProduct]);
+  return true;
+}
 
 /** The file for a path of the site. */
 function fileOf(pathname, { page, limitsFile, digits }) {
@@ -24,6 +42,8 @@ function fileOf(pathname, { page, limitsFile, digits }) {
   if (name === 'models.pb') return path.join(root, pathname);
   if (parts[0] === 'limits') return path.join(path.dirname(limitsFile(parts[1])), name);
   if (parts[0] === 'peer') return path.join(peerWasm, name);
+  if (parts[0] === 'litert') return path.join(liteRtWasm, name);
+  if (name === 'first-product.tflite') return firstProduct;
   if (name.startsWith('tfcore-')) return path.join(ourFiles, name);
   return path.join(page, name);
 }
@@ -49,6 +69,7 @@ async function serve(places) {
 
 /** A host for bench/run.mjs. */
 export async function openBrowser({ limitsFile, digits, progress }) {
+  const hasLiteRt = await makeFirstProduct();
   const server = await serve({ page: await bundlePage(), limitsFile, digits });
   const browser = await openChromium();
   /** Opens a page with an empty cache, and calls one of the functions on its window. */
@@ -68,6 +89,7 @@ export async function openBrowser({ limitsFile, digits, progress }) {
   };
   return {
     name: `Chromium ${browser.version()}`,
+    otherPeers: hasLiteRt ? ['LiteRT.js'] : [],
     measure: (settings) => call('measure', { ...settings, firstWarmUp: 3000 }),
     measureFirstResult: (settings) => call('measureFirstResult', settings),
     async close() {

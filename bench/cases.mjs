@@ -164,7 +164,7 @@ export function makeCases(digits) {
  */
 export async function timeOfFirstResult(load, multiply) {
   const started = performance.now();
-  const product = multiply(await load());
+  const product = await multiply(await load());
   const elapsed = performance.now() - started;
   if (String(Array.from(product)) !== '19,22,43,50')
     throw new Error(`the first product is ${Array.from(product)}`);
@@ -200,4 +200,14 @@ export const firstProduct = {
         ]),
       )
       .dataSync(),
+  async 'LiteRT.js'({ Tensor, model }) {
+    const matrices = [
+      [1, 2, 3, 4],
+      [5, 6, 7, 8],
+    ];
+    const [product] = await model.run(
+      matrices.map((values) => new Tensor(Float32Array.from(values), [2, 2])),
+    );
+    return product.toTypedArray();
+  },
 };

@@ -6,6 +6,11 @@ import { measureCases } from './host.mjs';
 const load = {
   ours: async (variant) => (await import('../npm/dist/index.js')).init({ variant }),
   peer: async () => (await import('./peer.mjs')).loadPeer('/peer/'),
+  async 'LiteRT.js'() {
+    const { loadAndCompile, loadLiteRt, Tensor } = await import('@litertjs/core');
+    await loadLiteRt('/litert/', { threads: false });
+    return { Tensor, model: await loadAndCompile('/first-product.tflite', { accelerator: 'wasm' }) };
+  },
 };
 
 window.measure = async (settings) => {

@@ -94,13 +94,15 @@ function progress(text) {
 /** The times to a first result, each in its own process or page. */
 async function measureFirstResult(host, variant) {
   progress(FIRST_RESULT);
-  const times = { ours: [], peer: [] };
+  const names = ['ours', 'peer', ...(host.otherPeers ?? [])];
+  const times = Object.fromEntries(names.map((name) => [name, []]));
   for (let round = 0; round < FIRST_RESULT_ROUNDS; round++) {
-    for (const firstResultOf of ['ours', 'peer'])
+    for (const firstResultOf of names)
       times[firstResultOf].push(await host.measureFirstResult({ firstResultOf, variant }));
   }
-  const [ours, peer] = [median(times.ours), median(times.peer)];
-  return { name: FIRST_RESULT, group: 'start', times, ours, peer, ratio: peer / ours };
+  const [ours, peer, ...more] = names.map((name) => median(times[name]));
+  const others = more.map((time, i) => ({ name: names[i + 2], time, ratio: time / ours }));
+  return { name: FIRST_RESULT, group: 'start', times, ours, peer, ratio: peer / ours, others };
 }
 
 await runMain(async () => {

@@ -47,7 +47,13 @@ export function tableOf({ host, variant, limit, cases }) {
       .trimEnd();
   const title = `${host}, ${variant}, one thread; limit of the multiply-add units ${limit.toFixed(1)} GFLOP/s`;
   const failures = cases.filter((row) => row.error).map((row) => `${row.name}: ${row.error}`);
-  return [title, '', line(head), ...rows.map(line), ...failures, ''].join('\n');
+  const others = cases.flatMap((row) =>
+    (row.others ?? []).map(
+      ({ name, time, ratio }) =>
+        `${row.name}, ${name}: ${milliseconds(time)} ms, ${ratio.toFixed(2)} x of our time`,
+    ),
+  );
+  return [title, '', line(head), ...rows.map(line), ...others, ...failures, ''].join('\n');
 }
 
 /** Whether the requirements are met, in a line for each build. */

@@ -7,6 +7,13 @@ import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
 
 describe('the benchmark', () => {
+  it('prints the times of further peers below the table', () => {
+    const others = [{ name: 'LiteRT.js', time: 310, ratio: 10 }];
+    const row = { name: 'first result', group: 'start', ours: 31, peer: 62, ratio: 2, others };
+    const text = tableOf({ host: 'Node', variant: 'simd', limit: 1, cases: [row] });
+    assert.match(text, /first result, LiteRT\.js: 310 ms, 10\.00 x of our time/);
+  });
+
   it('takes the middle of the rounds', () => {
     assert.equal(median([9, 1, 5]), 5);
     assert.equal(median([4, 1, 3, 100]), 3.5);
