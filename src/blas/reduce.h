@@ -37,10 +37,13 @@ void reduce_i32(ReduceKind kind, int rank, const int64_t *dims, const bool *redu
 void reduce_i64(ReduceKind kind, int rank, const int64_t *dims, const bool *reduced, const int64_t *x,
                 int64_t *y, const Parallel *parallel, void *workspace);
 
-/* The same for the rows of a matrix, y[i] for row i, with less work for each call. No workspace. */
+/* The same for the rows of a matrix, y[i] for row i. No workspace. */
 void reduce_rows_f32(ReduceKind kind, int64_t rows, int64_t length, const float *x, float *y,
                      const Parallel *parallel);
 void reduce_rows_f64(ReduceKind kind, int64_t rows, int64_t length, const double *x, double *y,
                      const Parallel *parallel);
+/* The same for one row, with little work for the call. */
+float reduce_row_f32(ReduceKind kind, int64_t length, const float *x);
+double reduce_row_f64(ReduceKind kind, int64_t length, const double *x);
 
 #endif

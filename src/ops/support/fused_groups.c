@@ -5,8 +5,8 @@ static bool may_join(const FusedCall *call, DataType type) {
   return call->node->formula > 0 && !call->per_row && call->node->type == type;
 }
 
-/* Which of the group's accesses pointer number i is: the operands of its first call, then the out of this call, and so
- * on. Returns i, or -1 if there are too many pointers. */
+/* Which of the group's accesses pointer number i is: the operands of its first call, then the out of this
+ * call, and so on. Returns i, or -1 if there are too many pointers. */
 static int add_pointer(FusedGroup *group, int call, int access) {
   int number = group->loop.num_pointers;
   if (number == FUSED_LOOP_MOST_POINTERS) return -1;
@@ -39,7 +39,8 @@ static bool add_node(const FusedRun *run, FusedGroup *group, int call, int *know
     to->operands[k] = (uint8_t)*operand;
   }
   int out = FUSED_LOOP_INSIDE;
-  if (is_read_later(run, group, node) && (out = add_pointer(group, call, FUSED_MOST_OPERANDS)) < 0) return false;
+  if (is_read_later(run, group, node) && (out = add_pointer(group, call, FUSED_MOST_OPERANDS)) < 0)
+    return false;
   to->out = (uint8_t)out;
   known[run->program->num_inputs + (int)(node - run->program->nodes)] = FUSED_LOOP_NODES + loop->num_nodes++;
   return true;

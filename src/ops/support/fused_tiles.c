@@ -33,6 +33,11 @@ void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, cons
   else reduce_rows_f64(node->loop.reduce, rows, length, x, y, parallel);
 }
 
+static void reduce_row(const FusedNode *node, int64_t length, const void *x, void *y) {
+  if (node->type == DT_FLOAT) *(float *)y = reduce_row_f32(node->loop.reduce, length, x);
+  else *(double *)y = reduce_row_f64(node->loop.reduce, length, x);
+}
+
 double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }
 
 /* --- operands that are not laid out like the result --- */
@@ -202,7 +207,7 @@ static void run_calls(const Tiles *tiles, const FusedGroup *group, int64_t at, i
       operands[k] = address(tiles, &call->operands[k], at, row) +
                     (fused_is_still(call, k) ? 0 : (intptr_t)from * node->in_size);
     char *out = address(tiles, &call->out, at, row) + (intptr_t)from * node->out_size;
-    if (node->kind == FUSED_REDUCE) fused_node_reduce(node, 1, count, operands[0], out, NULL);
+    if (node->kind == FUSED_REDUCE) reduce_row(node, count, operands[0], out);
     else fused_node_call(node, call->per_row ? 1 : count - from, operands, call->still, out);
   }
 }
@@ -314,12 +319,16 @@ static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
 /* Rows [begin, end), each of them a tile. */
 static void run_rows(Tiles *tiles, int64_t begin, int64_t end) {
   const FusedRun *run = tiles->run;
-  int64_t index[BROADCAST_MAX_RANK];
+  int64_t index[FUSED_MOST_PARTIAL][FUSED_MOST_NEST];
+  Odometer walks[FUSED_MOST_PARTIAL];
+  for (int p = 0; p < run->num_partial; p++) {
+    walks[p] = walk(run, p, index[p]);
+    odometer_seek(&walks[p], 1, begin);
+  }
   for (int64_t row = begin; row < end; row++) {
     for (int p = 0; p < run->num_partial; p++) {
-      Odometer o = walk(run, p, index);
-      odometer_seek(&o, 1, row);
-      tiles->partial[p] = run->data[run->partial[p]] + o.at[0] * run->partial_size[p];
+      tiles->partial[p] = run->data[run->partial[p]] + walks[p].at[0] * run->partial_size[p];
+      odometer_advance(&walks[p], 1, 1);
     }
     run_tile(tiles, row * run->row, row, run->row);
   }
