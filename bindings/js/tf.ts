@@ -122,6 +122,8 @@ export interface TF {
    */
   checkCompatibility(graphDef: Uint8Array | ArrayBuffer | string): Compatibility;
   memory(): MemoryInfo;
+  /** Begins `memory().peakBytes` anew. */
+  resetPeakBytes(): void;
   /**
    * Loads the kernels of rarely used ops, which the builds without threads have in a file of their own. Steps
    * do that when their graph needs them, and runSync blocks the thread meanwhile.
@@ -203,6 +205,7 @@ export function makeTF(runtime: Runtime): TF {
     checkCompatibility: (graphDef) => checkCompatibility(runtime, graphDef),
     registerOp: (spec) => registrar.register(spec),
     memory: () => runtime.memory(),
+    resetPeakBytes: () => runtime.wasm.call.TF_WasmResetPeakBytes(),
     loadSideModule: () => runtime.sideModule.load(),
   };
   runtimes.set(tf, runtime);

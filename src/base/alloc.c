@@ -23,6 +23,7 @@ static const Allocator kLibc = {libc_allocate, libc_deallocate, NULL};
 static Allocator current = {libc_allocate, libc_deallocate, NULL};
 static atomic_int_fast64_t live_bytes;  /* of blocks */
 static atomic_int_fast64_t loose_bytes; /* allocated minus freed */
+static atomic_int_fast64_t peak_bytes;
 static atomic_int_fast64_t allocation_count;
 static atomic_int_fast64_t successes_left = -1;
 static atomic_bool fails_once; /* the shortage ends with the first failure */
@@ -45,14 +46,21 @@ static int may_succeed(void) {
   return 1;
 }
 
+static void count_allocation(atomic_int_fast64_t *kind, int64_t size) {
+  atomic_fetch_add_explicit(kind, size, memory_order_relaxed);
+  atomic_fetch_add_explicit(&allocation_count, 1, memory_order_relaxed);
+  int_fast64_t live = mem_live_bytes(), peak = atomic_load_explicit(&peak_bytes, memory_order_relaxed);
+  while (live > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, live)) {
+  }
+}
+
 void *mem_alloc(int64_t size) {
   if (size < 0 || (uint64_t)size > (uint64_t)(PTRDIFF_MAX - 2 * ALIGNMENT) || !may_succeed()) return NULL;
   char *block = current.allocate(current.context, (size_t)size + ALIGNMENT);
   if (!block) return NULL;
   void *memory = block + ALIGNMENT;
   *size_of(memory) = (size_t)size;
-  atomic_fetch_add_explicit(&live_bytes, size, memory_order_relaxed);
-  atomic_fetch_add_explicit(&allocation_count, 1, memory_order_relaxed);
+  count_allocation(&live_bytes, size);
   return memory;
 }
 
@@ -84,8 +92,7 @@ void *mem_loose_alloc(int64_t size) {
   if (size < 0 || (uint64_t)size > (uint64_t)PTRDIFF_MAX || !may_succeed()) return NULL;
   void *memory = malloc(size > 0 ? (size_t)size : 1);
   if (!memory) return NULL;
-  atomic_fetch_add_explicit(&loose_bytes, size, memory_order_relaxed);
-  atomic_fetch_add_explicit(&allocation_count, 1, memory_order_relaxed);
+  count_allocation(&loose_bytes, size);
   return memory;
 }
 
@@ -104,6 +111,10 @@ char *mem_strdup(const char *text, size_t length) {
 }
 
 int64_t mem_live_bytes(void) { return atomic_load(&live_bytes) + atomic_load(&loose_bytes); }
+
+int64_t mem_peak_bytes(void) { return atomic_load(&peak_bytes); }
+
+void mem_reset_peak(void) { atomic_store(&peak_bytes, mem_live_bytes()); }
 
 int64_t mem_allocation_count(void) { return atomic_load(&allocation_count); }
 

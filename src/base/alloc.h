@@ -44,6 +44,9 @@ void mem_loose_free(void *memory, int64_t size);
  * allocation and the engine's free: the sum does not see what a program freed itself, or gave to the engine
  * to free. */
 int64_t mem_live_bytes(void);
+/* The largest mem_live_bytes() since the start, or since mem_reset_peak(). */
+int64_t mem_peak_bytes(void);
+void mem_reset_peak(void);
 /* Number of successful allocations since the start. */
 int64_t mem_allocation_count(void);
 /* Shortages, for tests. After `successes` more requests every further one fails, until called with -1. During

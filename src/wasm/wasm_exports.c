@@ -12,6 +12,10 @@
 
 double TF_WasmLiveBytes(void) { return (double)mem_live_bytes(); }
 
+double TF_WasmPeakBytes(void) { return (double)mem_peak_bytes(); }
+
+void TF_WasmResetPeakBytes(void) { mem_reset_peak(); }
+
 int TF_WasmLiveTensors(void) { return buffer_live_count(); }
 
 double TF_WasmAllocationCount(void) { return (double)mem_allocation_count(); }

@@ -7,6 +7,9 @@
 
 /* Bytes held by live objects of the engine (graphs, sessions, tensors, cached buffers). */
 TF_CAPI_EXPORT extern double TF_WasmLiveBytes(void);
+/* The most that TF_WasmLiveBytes() was since the start, or since TF_WasmResetPeakBytes(). */
+TF_CAPI_EXPORT extern double TF_WasmPeakBytes(void);
+TF_CAPI_EXPORT extern void TF_WasmResetPeakBytes(void);
 /* The number of tensors with elements: of variables, constants, runs, and TF_Tensors. */
 TF_CAPI_EXPORT extern int TF_WasmLiveTensors(void);
 /* Allocations since the start, for tests of steps that allocate nothing. */

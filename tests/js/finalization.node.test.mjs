@@ -27,7 +27,7 @@ describe('what nobody holds on to', () => {
   };
 
   const freed = async (kinds, make) => {
-    const used = () => ({ ...tf.memory(), allocations: 0 });
+    const used = () => ({ ...tf.memory(), allocations: 0, peakBytes: 0 });
     const makeSome = () => {
       for (let i = 0; i < 10; i++) make();
     };

@@ -5,8 +5,8 @@ describe('memory', () => {
   let tf;
   before(async () => (tf = await engine()));
 
-  /** The current use; allocations only grow. */
-  const used = () => ({ ...tf.memory(), allocations: 0 });
+  /** The current use; allocations and the peak only grow. */
+  const used = () => ({ ...tf.memory(), allocations: 0, peakBytes: 0 });
 
   /** Builds, trains, exports, fails, and frees. */
   async function live() {
@@ -44,6 +44,18 @@ describe('memory', () => {
     const before = used();
     for (let i = 0; i < 20; i++) await live();
     assert.deepEqual(used(), before);
+  });
+
+  it('has a peak, which begins anew when asked', () => {
+    const { liveBytes } = tf.memory();
+    tf.resetPeakBytes();
+    assert.equal(tf.memory().peakBytes, liveBytes);
+    const million = tf.allocate('float32', [1 << 18]);
+    million.dispose();
+    const { liveBytes: after, peakBytes } = tf.memory();
+    assert.ok(peakBytes >= liveBytes + (1 << 20) && after < liveBytes + (1 << 20), `${after}, ${peakBytes}`);
+    tf.resetPeakBytes();
+    assert.equal(tf.memory().peakBytes, after);
   });
 
   it('counts graphs and sessions', async () => {

@@ -9,7 +9,7 @@ function residentTensors(load) {
   let tf;
   before(async () => (tf = await load()));
 
-  const used = () => ({ ...tf.memory(), allocations: 0 });
+  const used = () => ({ ...tf.memory(), allocations: 0, peakBytes: 0 });
   const allocated = () => tf.memory().liveBytes;
 
   /** y = x + 1 */

@@ -19,6 +19,8 @@ export interface MemoryInfo {
   wasmBytes: number;
   /** Bytes held by live objects. */
   liveBytes: number;
+  /** The most of them since the start, or since `tf.resetPeakBytes()`. */
+  peakBytes: number;
   /** Allocations since the start. */
   allocations: number;
   /**
@@ -161,6 +163,7 @@ export class Runtime {
     return {
       wasmBytes: byteLength,
       liveBytes: call.TF_WasmLiveBytes(),
+      peakBytes: call.TF_WasmPeakBytes(),
       tensors: call.TF_WasmLiveTensors(),
       allocations: call.TF_WasmAllocationCount(),
       ...this.counts,

@@ -60,6 +60,23 @@ TEST(loose_memory_is_counted_and_free_takes_it) {
   CHECK(!refused);
 }
 
+TEST(the_peak_is_the_most_that_lived_at_once) {
+  int64_t before = mem_live_bytes();
+  mem_reset_peak();
+  CHECK_INT_EQ(mem_peak_bytes(), before);
+  mem_free(mem_alloc(1000));
+  void *loose = mem_loose_alloc(300), *block = mem_alloc(200);
+  CHECK_INT_EQ(mem_peak_bytes() - before, 1000);
+  mem_free(block);
+  block = mem_alloc(900);
+  CHECK_INT_EQ(mem_peak_bytes() - before, 1200);
+  mem_free(block);
+  mem_loose_free(loose, 300);
+  CHECK_INT_EQ(mem_peak_bytes() - before, 1200);
+  mem_reset_peak();
+  CHECK_INT_EQ(mem_peak_bytes(), before);
+}
+
 TEST(failures_can_be_injected) {
   mem_fail_after(1);
   void *first = mem_alloc(1), *second = mem_alloc(1);

@@ -569,11 +569,14 @@ TEST(numbers_for_the_bindings) {
   CHECK_INT_EQ(TF_WasmOpGradient("NoSuchOp"), -1);
   int threads = TF_WasmThreads(), tensors = TF_WasmLiveTensors();
   double bytes = TF_WasmLiveBytes(), allocations = TF_WasmAllocationCount();
+  TF_WasmResetPeakBytes();
+  CHECK(TF_WasmPeakBytes() == bytes);
   TF_Tensor *tensor = TF_AllocateTensor(TF_FLOAT, (int64_t[]){1000}, 1, 4000);
   CHECK_INT_EQ(TF_WasmLiveTensors(), tensors + 1);
   CHECK(TF_WasmLiveBytes() >= bytes + 4000);
   CHECK(TF_WasmAllocationCount() > allocations);
   TF_DeleteTensor(tensor);
+  CHECK(TF_WasmPeakBytes() >= bytes + 4000);
   TF_WasmSetThreads(2);
 #if !defined(__wasm__) || defined(TFCORE_THREADS)
   CHECK_INT_EQ(TF_WasmThreads(), 2);
