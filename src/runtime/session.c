@@ -298,6 +298,7 @@ bool session_begin_prepared(Session *session, StepCache *cache, const PreparedSt
                             SessionStep **step, Status *status) {
   TRY(check_options(session, options, status));
   TRY(take_step(session, prepared->num_fetches, step, status));
+  if (!(*step)->next) buffer_pool_settle(session->pool); /* no other step is under way */
   (*step)->prepared = prepared;
   (*step)->partial_run = NULL;
   TaskRendezvous *rendezvous = options ? options->rendezvous : NULL;

@@ -4,17 +4,21 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "tensor/buffer_heap.h"
 
 /* A buffer's memory follows its header in the same allocation. */
 enum { ALIGNMENT = 64, HEADER_BYTES = 128 };
 _Static_assert(sizeof(Buffer) <= HEADER_BYTES && HEADER_BYTES % ALIGNMENT == 0,
                "data stays aligned behind the header");
 
-/* Classes of 2^p * {1.25, 1.5, 1.75, 2} bytes; class 0 takes everything up to 64. */
+/* Classes of 2^p * {1.25, 1.5, 1.75, 2} bytes; class 0 takes everything up to 64. Larger buffers are in the
+ * heap: the sizes of activations differ from layer to layer, so that a list for each would hold several times
+ * what is used at once. */
 enum {
   SMALLEST_LOG2 = 6,
+  LARGEST_LOG2 = 16,
   CLASSES_PER_DOUBLING = 4,
-  NUM_CLASSES = 1 + (62 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING
+  NUM_CLASSES = 1 + (LARGEST_LOG2 - SMALLEST_LOG2) * CLASSES_PER_DOUBLING
 };
 
 /* Held only for a few loads and stores, so it spins, on a browser's main thread too. */
@@ -23,9 +27,10 @@ typedef atomic_flag Lock;
 struct BufferPool {
   Lock lock;
   bool released;
-  int64_t outstanding; /* buffers that are not returned yet */
-  int64_t cached_bytes;
+  int64_t outstanding;  /* buffers that are not returned yet */
+  int64_t cached_bytes; /* of the lists */
   Buffer *free[NUM_CLASSES];
+  BufferHeap heap;
   BufferPool *next; /* of all pools */
 };
 
@@ -103,14 +108,20 @@ static int64_t class_size(int index) {
   return (int64_t)(5 + quarter) << (log2 - 2);
 }
 
-static Buffer *allocate(int64_t size) {
-  Buffer *buffer = mem_alloc(HEADER_BYTES + size);
+/* Makes the header of a buffer with `size` bytes behind it; `memory` may be NULL. */
+static Buffer *begin_buffer(void *memory, int64_t size) {
+  Buffer *buffer = memory;
   if (!buffer) return NULL;
   *buffer = (Buffer){.size = size, .data = (char *)buffer + HEADER_BYTES};
   atomic_init(&buffer->references, 1);
   return buffer;
 }
 
+static Buffer *allocate(int64_t size) { return begin_buffer(mem_alloc(HEADER_BYTES + size), size); }
+
+static bool is_large(int64_t size) { return size > (int64_t)1 << LARGEST_LOG2; }
+
+/* A small buffer that is cached; NULL: none. */
 static Buffer *take_cached(BufferPool *pool, int index) {
   lock_pool(pool);
   Buffer *buffer = pool->free[index];
@@ -124,8 +135,7 @@ static Buffer *take_cached(BufferPool *pool, int index) {
   return buffer;
 }
 
-static Buffer *take_or_allocate(BufferPool *pool, int64_t size) {
-  if (!pool) return allocate(size);
+static Buffer *take_small(BufferPool *pool, int64_t size) {
   int index = class_of(size);
   Buffer *buffer = take_cached(pool, index);
   if (buffer) return buffer;
@@ -140,6 +150,40 @@ static Buffer *take_or_allocate(BufferPool *pool, int64_t size) {
   pool->outstanding++;
   unlock_pool(pool);
   return buffer;
+}
+
+/* Memory of the pool's heap, which gets `added` first if that is not NULL. `*region_size`: of a region that
+ * would suffice. */
+static void *take_from_heap(BufferPool *pool, int64_t size, HeapRegion *added, int64_t *region_size) {
+  lock_pool(pool);
+  if (added) buffer_heap_add(&pool->heap, added);
+  void *memory = buffer_heap_take(&pool->heap, size);
+  if (memory) pool->outstanding++;
+  *region_size = buffer_heap_region_size(&pool->heap, size);
+  unlock_pool(pool);
+  return memory;
+}
+
+static Buffer *take_large(BufferPool *pool, int64_t size) {
+  int64_t bytes = HEADER_BYTES + size, region_size;
+  void *memory = take_from_heap(pool, bytes, NULL, &region_size);
+  while (!memory) { /* another thread may take the region's memory first */
+    HeapRegion *region = heap_region_new(region_size, bytes);
+    if (!region) {
+      buffer_pool_trim(pool);
+      region = heap_region_new(region_size, bytes);
+    }
+    if (!region) return NULL;
+    memory = take_from_heap(pool, bytes, region, &region_size);
+  }
+  Buffer *buffer = begin_buffer(memory, buffer_heap_block_size(memory) - HEADER_BYTES);
+  buffer->pool = pool;
+  return buffer;
+}
+
+static Buffer *take_or_allocate(BufferPool *pool, int64_t size) {
+  if (!pool) return allocate(size);
+  return is_large(size) ? take_large(pool, size) : take_small(pool, size);
 }
 
 Buffer *buffer_new(BufferPool *pool, int64_t size) {
@@ -160,23 +204,33 @@ void buffer_own_elements(Buffer *buffer, int64_t count, void (*destroy)(void *da
   buffer->destroy_elements = destroy;
 }
 
-/* Returns the buffer to its pool's list, with one reference for its next user; or frees it if the pool's
- * owner is gone. */
-static void give_back(Buffer *buffer) {
-  BufferPool *pool = buffer->pool;
+/* Adds a small buffer to the pool's list, with one reference for its next user. */
+static void cache(BufferPool *pool, Buffer *buffer) {
+  int index = class_of(buffer->size);
   if (atomic_load_explicit(&buffer->references, memory_order_relaxed) != 1)
     atomic_store_explicit(&buffer->references, 1, memory_order_relaxed);
+  buffer->next_free = pool->free[index];
+  pool->free[index] = buffer;
+  pool->cached_bytes += buffer->size;
+}
+
+/* Returns the buffer to its pool, and frees its memory if the pool's owner is gone. */
+static void give_back(Buffer *buffer) {
+  BufferPool *pool = buffer->pool;
+  HeapRegion *unused = NULL;
+  bool large = is_large(buffer->size);
   lock_pool(pool);
   bool released = pool->released, last = --pool->outstanding == 0;
-  if (!released) {
-    int index = class_of(buffer->size);
-    buffer->next_free = pool->free[index];
-    pool->free[index] = buffer;
-    pool->cached_bytes += buffer->size;
+  if (large) {
+    buffer_heap_give(&pool->heap, buffer);
+    if (released) unused = buffer_heap_remove_free(&pool->heap);
+  } else if (!released) {
+    cache(pool, buffer);
   }
   unlock_pool(pool);
   if (!released) return;
-  mem_free(buffer);
+  heap_regions_free(unused);
+  if (!large) mem_free(buffer);
   if (last) free_pool(pool);
 }
 
@@ -218,7 +272,9 @@ static bool empty_pool(BufferPool *pool, bool release) {
   pool->cached_bytes = 0;
   if (release) pool->released = true;
   bool last = pool->outstanding == 0;
+  HeapRegion *unused = buffer_heap_remove_free(&pool->heap);
   unlock_pool(pool);
+  heap_regions_free(unused);
   for (int i = 0; i < NUM_CLASSES; i++) {
     for (Buffer *buffer = chains[i]; buffer;) {
       Buffer *next = buffer->next_free;
@@ -231,6 +287,13 @@ static bool empty_pool(BufferPool *pool, bool release) {
 
 void buffer_pool_trim(BufferPool *pool) { empty_pool(pool, false); }
 
+void buffer_pool_settle(BufferPool *pool) {
+  lock_pool(pool);
+  HeapRegion *unused = buffer_heap_settle(&pool->heap);
+  unlock_pool(pool);
+  heap_regions_free(unused);
+}
+
 void buffer_pool_release(BufferPool *pool) {
   if (pool && empty_pool(pool, true)) free_pool(pool);
 }
@@ -238,7 +301,7 @@ void buffer_pool_release(BufferPool *pool) {
 int64_t buffer_pool_cached_bytes(const BufferPool *pool) {
   BufferPool *locked = (BufferPool *)pool;
   lock_pool(locked);
-  int64_t bytes = locked->cached_bytes;
+  int64_t bytes = locked->cached_bytes + locked->heap.held - locked->heap.used;
   unlock_pool(locked);
   return bytes;
 }

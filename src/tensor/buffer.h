@@ -60,15 +60,18 @@ typedef struct BufferObserver {
 /* Sets the observer of the calling thread (NULL: none) and returns the one before. */
 BufferObserver *buffer_observe(BufferObserver *observer);
 
-/* A pool provides buffers by size class (4 classes per power of two) and takes them back when their last
- * reference is dropped. Thread-safe. Buffers may outlive the pool's owner: the last of them frees the pool's
- * memory. */
+/* A pool provides buffers and takes them back when their last reference is dropped: small ones by size class
+ * (4 classes per power of two), large ones from a heap (tensor/buffer_heap.h), in which they share memory
+ * with others of any size. Thread-safe. Buffers may outlive the pool's owner: the last of them frees the
+ * pool's memory. */
 BufferPool *buffer_pool_new(void);
 /* Frees the cached buffers; those in use are freed when they are returned. NULL is fine. */
 void buffer_pool_release(BufferPool *pool);
 /* Frees the cached buffers now and keeps the pool. */
 void buffer_pool_trim(BufferPool *pool);
-/* The size of the cached buffers. */
+/* Between steps: if the last one allocated memory for large buffers, the next one gets it in one piece. */
+void buffer_pool_settle(BufferPool *pool);
+/* The memory that the pool holds and no buffer uses. */
 int64_t buffer_pool_cached_bytes(const BufferPool *pool);
 
 #endif
