@@ -8,6 +8,7 @@
 #include "graph/node_evaluate.h"
 #include "op/node_def.h"
 #include "runtime/transfer_order.h"
+#include "runtime/update_order.h"
 
 static bool oom(Status *status) { return status_oom(status, "the order of a program"); }
 
@@ -25,14 +26,18 @@ static bool needed_nodes(const FunctionBody *body, Arena *arena, NodeSet *needed
   return graph_reverse_reachable(body->graph, roots, count, NULL, 0, arena, needed, status);
 }
 
-static bool add_sorted(Schedule *s, Node *const *order, int64_t count, Arena *arena, Status *status) {
-  s->items = arena_alloc(arena, count * (int64_t)sizeof *s->items);
-  if (!s->items) return oom(status);
+static bool inspect_nodes(Schedule *s, Node *const *order, int64_t count, Status *status) {
   for (int64_t i = 0; i < count; i++) {
-    s->items[i] = (ScheduleItem){.kind = ITEM_NODE, .node = order[i]};
     s->has_control_flow |= node_is_control_flow(order[i]) || is_transfer(order[i]);
     TRY(node_check_connected(order[i], status));
   }
+  return true;
+}
+
+static bool add_sorted(Schedule *s, Node *const *order, int64_t count, Arena *arena, Status *status) {
+  s->items = arena_alloc(arena, count * (int64_t)sizeof *s->items);
+  if (!s->items) return oom(status);
+  for (int64_t i = 0; i < count; i++) s->items[i] = (ScheduleItem){.kind = ITEM_NODE, .node = order[i]};
   s->num_items = count;
   return true;
 }
@@ -523,9 +528,11 @@ bool schedule_make(const FunctionBody *body, Arena *arena, Schedule *schedule, S
   *schedule = (Schedule){0};
   TRY(needed_nodes(body, arena, &needed, status));
   TRY(graph_topological_order(body->graph, &needed, NULL, 0, arena, &order, &count, status));
-  TRY(add_sorted(schedule, order, count, arena, status));
-  return !schedule->has_control_flow ||
-         schedule_control_flow(body, &needed, order, count, arena, schedule, status);
+  TRY(inspect_nodes(schedule, order, count, status));
+  if (schedule->has_control_flow)
+    return schedule_control_flow(body, &needed, order, count, arena, schedule, status);
+  return delay_updates(body->graph, order, count, arena, status) &&
+         add_sorted(schedule, order, count, arena, status);
 }
 
 void schedule_free(Schedule *schedule) { guards_free(&schedule->guards); }

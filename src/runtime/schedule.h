@@ -1,13 +1,13 @@
 /* Schedules: the order in which a program runs the nodes of its graph, and the condition that it tests before
  * each node.
  *
- * A graph without control flow is sorted topologically. With control flow, each node has a guard
- * (runtime/guards.h). Nodes of equal guards are adjacent where the edges allow it, and the nodes of a loop
- * (graph/loop_tree.h) form a block between the loop's begin and end items. So a run needs no queue of ready
- * nodes: it walks over the schedule, and jumps back to the beginning of a loop while the loop continues. One
- * iteration of a loop ends before the next begins, and _Send and _Recv keep the order of their ids
- * (runtime/transfer_order.h); TensorFlow's parallel_iterations permits overlap but does
- * not require it.
+ * A graph without control flow is sorted topologically, with updates of variables behind the readers of their
+ * values (runtime/update_order.h). With control flow, each node has a guard (runtime/guards.h). Nodes of
+ * equal guards are adjacent where the edges allow it, and the nodes of a loop (graph/loop_tree.h) form a
+ * block between the loop's begin and end items. So a run needs no queue of ready nodes: it walks over the
+ * schedule, and jumps back to the beginning of a loop while the loop continues. One iteration of a loop ends
+ * before the next begins, and _Send and _Recv keep the order of their ids (runtime/transfer_order.h);
+ * TensorFlow's parallel_iterations permits overlap but does not require it.
  */
 #ifndef TFCORE_RUNTIME_SCHEDULE_H_
 #define TFCORE_RUNTIME_SCHEDULE_H_
