@@ -7,7 +7,7 @@ import path from 'node:path';
 import { openChromium } from '../tools/chromium.mjs';
 import { must, root, say } from '../tools/process.mjs';
 import { PYTHON } from '../tests/js/tensorflow-servers.mjs';
-import { bundlePage, liteRtWasm, ourFiles, peerWasm } from './bundle.mjs';
+import { bundlePage, liteRtWasm, onnxWasm, ourFiles, peerWasm } from './bundle.mjs';
 
 const TYPES = {
   '.html': 'text/html',
@@ -34,8 +34,8 @@ async function makeFirstProduct() {
 }
 
 /** The file for a path of the site. */
-function fileOf(pathname, { page, limitsFile, digits }) {
-  const parts = pathname.split('/').slice(1);
+function fileOf(pathname, { page, limitsFile, digits, onnx }) {
+  const parts = pathname.split('/').slice(1).map(decodeURIComponent);
   const name = parts.at(-1);
   if (parts.includes('..')) return undefined;
   if (name === 'digits.csv.gz') return digits;
@@ -44,6 +44,8 @@ function fileOf(pathname, { page, limitsFile, digits }) {
   if (parts[0] === 'peer') return path.join(peerWasm, name);
   if (parts[0] === 'litert') return path.join(liteRtWasm, name);
   if (name === 'first-product.tflite') return firstProduct;
+  if (parts[0] === 'onnxruntime') return path.join(onnxWasm, name);
+  if (parts[0] === 'graphs') return onnx[name];
   if (name.startsWith('tfcore-')) return path.join(ourFiles, name);
   return path.join(page, name);
 }
@@ -71,6 +73,8 @@ async function serve(places) {
 export async function openBrowser({ limitsFile, digits, progress }) {
   const hasLiteRt = await makeFirstProduct();
   const server = await serve({ page: await bundlePage(), limitsFile, digits });
+export async function openBrowser({ limitsFile, digits, onnx, progress }) {
+  const server = await serve({ page: await bundlePage(), limitsFile, digits, onnx });
   const browser = await openChromium();
   /** Opens a page with an empty cache, and calls one of the functions on its window. */
   const call = async (name, settings) => {
@@ -91,6 +95,7 @@ export async function openBrowser({ limitsFile, digits, progress }) {
     name: `Chromium ${browser.version()}`,
     otherPeers: hasLiteRt ? ['LiteRT.js'] : [],
     measure: (settings) => call('measure', { ...settings, firstWarmUp: 3000 }),
+    measure: (settings) => call('measure', { ...settings, onnx, firstWarmUp: 3000 }),
     measureFirstResult: (settings) => call('measureFirstResult', settings),
     async close() {
       await browser.close();

@@ -10,6 +10,7 @@ const common = { bundle: true, minify: true, logLevel: 'error' };
 /** The locations of the packages' .wasm files and thread scripts. */
 export const peerWasm = path.join(root, 'node_modules/@tensorflow/tfjs-backend-wasm/dist/');
 export const liteRtWasm = path.join(root, 'node_modules/@litertjs/core/wasm/');
+export const onnxWasm = path.join(root, 'node_modules/onnxruntime-web/dist/');
 export const ourFiles = path.join(root, 'npm/dist/');
 
 /**

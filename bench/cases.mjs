@@ -4,6 +4,7 @@
 //   run()     one unit of work, timed
 //   result()  the numbers it computes, compared before anything is timed
 //   close()   frees what was made
+// The peer is TensorFlow.js, or the one that `peerOf` names.
 import { callCases } from './calls.mjs';
 import { convCases } from './conv.mjs';
 import { numbers } from './digits.mjs';
@@ -15,7 +16,7 @@ import { loopCases } from './loops.mjs';
 import { modelCases } from './models.mjs';
 import { passingCases } from './passing.mjs';
 import { randomCases } from './random.mjs';
-import { digitsStep, trainingCases } from './training.mjs';
+import { digitsStep, onnxTrainingCases, trainingCases } from './training.mjs';
 
 /**
  * Fresh B: each call multiplies by a new matrix, given as a Float32Array. The product stays in the engine.
@@ -143,6 +144,7 @@ export function makeCases(digits) {
     ...sizes.map(matMulConstant),
     digitsStep(digits),
     ...trainingCases,
+    ...onnxTrainingCases,
     additions('1,000 chained scalar additions', 1000),
     additions('one scalar addition', 1),
     ...passingCases,

@@ -4,6 +4,7 @@
 // A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
 import { multiplyAddsOf } from './multiply-adds.mjs';
 import { timesByOp } from './op-times.mjs';
+import { loadOnnxRuntime } from './onnxruntime.mjs';
 import { loadPeer } from './peer.mjs';
 
 const MODULES = '/node_modules';
@@ -81,10 +82,8 @@ async function loadLiteRtEngine(threads) {
   };
 }
 
-async function loadOnnxRuntime(threads) {
-  const ort = await import('onnxruntime-web/wasm');
-  ort.env.wasm.wasmPaths = `${MODULES}/onnxruntime-web/dist/`;
-  ort.env.wasm.numThreads = threads;
+async function loadOnnxEngine(threads) {
+  const ort = await loadOnnxRuntime(`${MODULES}/onnxruntime-web/dist/`, threads);
   return async ({ folder, inputs, outputs }) => {
     const session = await ort.InferenceSession.create(await bytesOf(`${folder}/model.onnx`), {
       executionProviders: ['wasm'],
@@ -139,6 +138,6 @@ const isDynamic = (model) => Object.values(model.executor.graph.nodes).some(({ o
 export const engines = {
   ours: { load: loadOurs },
   'LiteRT.js': { load: loadLiteRtEngine, format: 'tflite' },
-  'onnxruntime-web': { load: loadOnnxRuntime, format: 'onnx' },
+  'onnxruntime-web': { load: loadOnnxEngine, format: 'onnx' },
   'tfjs-wasm': { load: loadTfjs, format: 'tfjs' },
 };

@@ -12,15 +12,15 @@ const SETTINGS = { warmUp: 250, roundTime: 60 };
  * (GFLOP/s) in the same rounds. A failed case has `error` instead.
  */
 async function measureCase(
-  { name, group, size, flops, nodes, ours, peer },
-  { tf, tfjs, limits, rounds, firstWarmUp },
+  { name, group, size, flops, nodes, ours, peer, peerOf = 'tfjs' },
+  { tf, limits, rounds, firstWarmUp, ...peers },
 ) {
   const about = { name, group, size, flops, nodes };
   const made = {};
   try {
     made.ours = await ours(tf);
     const result = await made.ours.result();
-    if (peer) made.peer = await peer(tfjs);
+    if (peer) made.peer = await peer(peers[peerOf]);
     const difference = made.peer && relativeDifference(result, await made.peer.result());
     if (made.peer && !(difference < TOLERANCE)) throw new Error(`the results differ by ${difference}`);
     await warmUp(made.ours, firstWarmUp);
@@ -47,13 +47,15 @@ async function measureCase(
 }
 
 /**
- * Measures the cases whose name contains one of `filter`. `limits` is the module of bench/c/gemm.c in the
+ * Measures the cases whose name contains one of `filter`. The engines are `tf` and the peers: `tfjs`, and `onnxruntime` ({ ort,
+ * readGraph }) or undefined. `limits` is the module of bench/c/gemm.c in the
  * same build as ours, `digits` the content of digits.csv.gz; `firstWarmUp` is the warm-up time of the first
  * case.
  */
 export async function measureCases({ digits, filter, firstWarmUp, log, ...engines }) {
   const cases = makeCases(digits).filter(
-    ({ name }) => filter.length === 0 || filter.some((word) => name.includes(word)),
+    ({ name, peerOf = 'tfjs' }) =>
+      engines[peerOf] && (filter.length === 0 || filter.some((word) => name.includes(word))),
   );
   const limit = engines.limits._bench_peak_gflops(500);
   const measured = [];

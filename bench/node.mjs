@@ -3,12 +3,18 @@
 import { readFile } from 'node:fs/promises';
 import { firstProduct, timeOfFirstResult } from './cases.mjs';
 import { measureCases } from './host.mjs';
+import { loadOnnxRuntime } from './onnxruntime.mjs';
 
 const settings = JSON.parse(process.argv[2]);
 const send = (message) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const load = {
   ours: async () => (await import('../npm/dist/index.js')).init({ variant: settings.variant }),
   peer: async () => (await import(settings.peer)).default.loadPeer(settings.peerWasm),
+  onnxruntime: async () =>
+    settings.onnx && {
+      ort: await loadOnnxRuntime(settings.onnxWasm),
+      readGraph: async (name) => new Uint8Array(await readFile(settings.onnx[name])),
+    },
 };
 
 if (settings.firstResultOf) {
@@ -24,6 +30,7 @@ if (settings.firstResultOf) {
       ...settings,
       tf: await load.ours(),
       tfjs: await load.peer(),
+      onnxruntime: await load.onnxruntime(),
       limits,
       digits,
       log,

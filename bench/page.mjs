@@ -11,6 +11,12 @@ const load = {
     await loadLiteRt('/litert/', { threads: false });
     return { Tensor, model: await loadAndCompile('/first-product.tflite', { accelerator: 'wasm' }) };
   },
+  onnxruntime: async (graphs) =>
+    graphs && {
+      ort: await (await import('./onnxruntime.mjs')).loadOnnxRuntime('/onnxruntime/'),
+      readGraph: async (name) =>
+        new Uint8Array(await (await fetch(`/graphs/${encodeURIComponent(name)}`)).arrayBuffer()),
+    },
 };
 
 window.measure = async (settings) => {
@@ -19,7 +25,9 @@ window.measure = async (settings) => {
   });
   const digits = await (await fetch('/digits.csv.gz')).arrayBuffer();
   const [tf, tfjs] = [await load.ours(settings.variant), await load.peer()];
-  return measureCases({ ...settings, tf, tfjs, limits, digits, log: (text) => console.log(text) });
+  const onnxruntime = await load.onnxruntime(settings.onnx);
+  const log = (text) => console.log(text);
+  return measureCases({ ...settings, tf, tfjs, onnxruntime, limits, digits, log });
 };
 
 window.measureFirstResult = ({ firstResultOf, variant }) =>

@@ -8,9 +8,11 @@ import { buildWasm } from '../tools/build.mjs';
 import { must, outputOf, root, runMain, say, SetupError } from '../tools/process.mjs';
 import { setUp } from '../tools/setup.mjs';
 import { openBrowser } from './browser.mjs';
-import { bundlePeerForNode, peerWasm } from './bundle.mjs';
+import { bundlePeerForNode, onnxWasm, peerWasm } from './bundle.mjs';
 import { median } from './measure.mjs';
 import { tableOf, verdict } from './table.mjs';
+import { makeTrainingFiles } from './training-files.mjs';
+import { onnxTrainingCases } from './training.mjs';
 import { measureModels } from './whole-models.mjs';
 
 const USAGE = `npm run bench -- [options]
@@ -62,20 +64,24 @@ const limitsFile = (variant) => path.join(root, `build/wasm-${variant}/bench_gem
 const digits = path.join(root, 'examples/data/digits.csv.gz');
 
 /** Measures in Node processes. */
-async function openNode(program) {
+async function openNode(program, onnx) {
   const peer = await bundlePeerForNode();
   const flags = outputOf(program, [RELAXED_FLAG, '-e', '0']) === undefined ? [] : [RELAXED_FLAG];
   const start = async (settings) => {
     let result;
-    await must(program, [...flags, 'bench/node.mjs', JSON.stringify({ ...settings, peer, peerWasm })], {
-      boring: /^\{/,
-      onLine(line) {
-        if (!line.startsWith('{')) return;
-        const message = JSON.parse(line);
-        if (message.log) progress(message.log);
-        else result = message.result;
+    await must(
+      program,
+      [...flags, 'bench/node.mjs', JSON.stringify({ ...settings, peer, peerWasm, onnx, onnxWasm })],
+      {
+        boring: /^\{/,
+        onLine(line) {
+          if (!line.startsWith('{')) return;
+          const message = JSON.parse(line);
+          if (message.log) progress(message.log);
+          else result = message.result;
+        },
       },
-    });
+    );
     return result;
   };
   return {
@@ -110,12 +116,15 @@ await runMain(async () => {
   if (options.models) return measureModels(options);
   const tools = await setUp({ tests: true });
   for (const variant of options.variants) await buildWasm(tools, variant, ['bench_gemm']);
+  const isAsked = ({ name }) =>
+    options.filter.length === 0 || options.filter.some((word) => name.includes(word));
+  const onnx = onnxTrainingCases.some(isAsked) ? await makeTrainingFiles() : undefined;
   const started = Date.now();
   const busy = loadavg()[0];
   const results = [];
   const hosts = [
-    ...(options['chromium-only'] ? [] : [() => openNode(options.node)]),
-    ...(options['node-only'] ? [] : [() => openBrowser({ limitsFile, digits, progress })]),
+    ...(options['chromium-only'] ? [] : [() => openNode(options.node, onnx)]),
+    ...(options['node-only'] ? [] : [() => openBrowser({ limitsFile, digits, onnx, progress })]),
   ];
   for (const open of hosts) {
     const host = await open();
@@ -137,7 +146,7 @@ await runMain(async () => {
   mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify({ date: new Date().toISOString(), results }, null, 1)}\n`);
   say(
-    `Medians of ${options.rounds} rounds, ours and tfjs in turn (tfjs-backend-wasm 4.22, one thread). "tfjs / ours" above 1: ours is faster.`,
+    `Medians of ${options.rounds} rounds, ours and the peer in turn, one thread: tfjs-backend-wasm 4.22, or what a row names. "peer / ours" above 1: ours is faster.`,
   );
   if (busy > availableParallelism() / 2)
     say(

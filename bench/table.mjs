@@ -22,7 +22,7 @@ function rate({ flops, nodes }, time) {
 
 /** One host and build: the cases, ours beside the peer's. */
 export function tableOf({ host, variant, limit, cases }) {
-  const head = ['', 'ours ms', 'rate', 'of limit', 'tfjs ms', 'rate', 'tfjs / ours'];
+  const head = ['', 'ours ms', 'rate', 'of limit', 'peer ms', 'rate', 'peer / ours'];
   const rows = cases.map((row) => {
     if (row.error) return [row.name, ...head.slice(1).map(() => '-')];
     const ours = [

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { digitBatches } from '../../bench/digits.mjs';
+import { mostLiveBytes } from '../../bench/live-values.mjs';
 import { compare, median, relativeDifference } from '../../bench/measure.mjs';
 import { modelsTable, opsTable } from '../../bench/models-table.mjs';
 import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
+import { moveAxes } from '../../bench/training-onnx.mjs';
 
 describe('the benchmark', () => {
   it('prints the times of further peers below the table', () => {
@@ -45,6 +47,37 @@ describe('the benchmark', () => {
     assert.ok([...times.ours, ...times.peer].every((time) => time >= 1));
     // After the warm-ups (ours, peer): ours, peer | peer, ours | ours, peer.
     assert.deepEqual(started, ['ours', 'peer', 'ours', 'peer', 'ours', 'peer']);
+  });
+
+  it('adds up the values that are live while a node runs', () => {
+    const record = (node, label, ...sizes) => ({
+      node,
+      label: `${node} = ${label}`,
+      outputs: sizes.map((size) => ({ dtype: 'float32', shape: [size] })),
+    });
+    const records = [
+      record('w/Read', 'ReadVariableOp(w)', 1000),
+      record('a', 'MatMul(x, w/Read)', 10),
+      record('b', 'Reshape(a, shape)', 10), // a view of a
+      { ...record('c', 'Split[n=2](b, ^a)', 100, 7), label: '[cpu 1.0MB 1.0MB] c = Split[n=2](b, ^a)' },
+      record('d', 'Relu(c:1)', 3), // c:0 has no reader
+      record('e', 'Add(d, b)', 1),
+    ];
+    // While c runs: a, which is b, and both outputs of c.
+    assert.equal(mostLiveBytes(records, 8), 8 + 4 * (10 + 100 + 7));
+    assert.equal(mostLiveBytes(records.slice(4), 0), 4 * (3 + 1));
+  });
+
+  it('moves the axes of weights', () => {
+    const data = Float32Array.from({ length: 6 }, (_, i) => i);
+    const moved = moveAxes({ data, shape: [1, 2, 3] }, [2, 0, 1]);
+    assert.deepEqual(
+      [moved.shape, [...moved.data]],
+      [
+        [3, 1, 2],
+        [0, 3, 1, 4, 2, 5],
+      ],
+    );
   });
 
   it('prepares every unit of work that wants it, and times only the work', async () => {
