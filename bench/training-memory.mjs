@@ -12,7 +12,7 @@ import { root, runMain, say } from '../tools/process.mjs';
 import { bytesOf, mostLiveBytes } from './live-values.mjs';
 import { digitsStep, trainingCases } from './training.mjs';
 
-const STEPS = 5;
+const [WARM_UP, STEPS] = [12, 3]; // the first steps find out how much memory they need
 /** { needed, held, first } bytes of a case: `first` is what the first step held. */
 async function memoryOf(tf, { ours }) {
   const opened = await ours(tf);
@@ -28,7 +28,7 @@ async function memoryOf(tf, { ours }) {
     return tf.memory().peakBytes - before;
   };
   const first = await heldBy(1);
-  await heldBy(1);
+  await heldBy(WARM_UP);
   const held = await heldBy(STEPS);
   const trace = new tf.Trace();
   const feeds = nextFeeds();
