@@ -134,10 +134,13 @@ export function bindingSources() {
     .sort();
 }
 
-/** What the headers declare, with only those functions that the sources name. */
+/** What the headers declare, with only those functions that the sources name; `TF_Get${name}` names all that begin so. */
 export function usedOf(headers, sources) {
-  const named = new Set(sources.flatMap((text) => text.match(/\bTF_\w+/g) ?? []));
-  return { ...headers, functions: headers.functions.filter(({ name }) => named.has(name)) };
+  const words = sources.flatMap((text) => [...text.matchAll(/\b(TF_\w+)(\$\{)?/g)]);
+  const named = new Set(words.map(([, name]) => name));
+  const beginnings = words.filter(([, , open]) => open).map(([, name]) => name);
+  const isUsed = ({ name }) => named.has(name) || beginnings.some((beginning) => name.startsWith(beginning));
+  return { ...headers, functions: headers.functions.filter(isUsed) };
 }
 
 /** The list for the linker. */

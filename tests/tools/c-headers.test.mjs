@@ -77,6 +77,8 @@ describe('the reader of C headers', () => {
       ]);
       assert.equal(exportListOf(headers), '_malloc\n_free\n_TF_NewThing\n_TF_Visit\n');
       assert.ok(!abiOf(headers).includes('TF_Other('));
+      const computed = usedOf(readHeaders([path.join(folder, 'thing.h')]), ['call[`TF_Ot${name}`]()']);
+      assert.equal(exportListOf(computed), '_malloc\n_free\n_TF_Other\n');
     } finally {
       rmSync(folder, { recursive: true });
     }
