@@ -15,11 +15,8 @@ static bool is_variable(const Edge *edge) { return node_is_loop_switch(edge->src
 
 /* --- what is the same in every round --- */
 
-/* The Enter of a variable that each round passes on unchanged. */
-static const Node *unchanged_variable(const Edge *edge) {
-  const Node *split = edge->src;
-  if (!is_variable(edge)) return NULL;
-  const Edge *merged = loop_value_source(split->inputs[0]);
+const Node *loop_value_unchanged(const Edge *edge) {
+  const Edge *merged = is_variable(edge) ? loop_value_source(edge->src->inputs[0]) : edge;
   if (!merged || !node_is_loop_merge(merged->src) || merged->src_output != 0 || merged->src->num_inputs != 2)
     return NULL;
   const Node *enter = NULL, *next = NULL;
@@ -30,31 +27,42 @@ static const Node *unchanged_variable(const Edge *edge) {
   }
   if (!enter || !next) return NULL;
   const Edge *passed = loop_value_source(next->inputs[0]);
-  return passed && passed->src == split && is_variable(passed) ? enter : NULL;
+  if (!passed || !is_variable(passed)) return NULL;
+  const Edge *again = loop_value_source(passed->src->inputs[0]);
+  return again && again->src == merged->src ? enter : NULL;
 }
 
 const Node *loop_value_entered(const Edge *edge) {
   edge = loop_value_source(edge);
   if (!edge) return NULL;
-  const Node *enter = node_is_constant_enter(edge->src) ? edge->src : unchanged_variable(edge);
+  const Node *enter = node_is_constant_enter(edge->src) ? edge->src
+                      : is_variable(edge)               ? loop_value_unchanged(edge)
+                                                        : NULL;
   return enter && enter->inputs[0] && !dtype_is_ref(enter->output_types[0]) ? enter : NULL;
 }
 
 /* Looks at `*left` more nodes at most. */
-static bool is_of_round(const Edge *edge, int *left) {
+static bool is_of_loop(const Edge *edge, bool in_condition, int *left) {
   edge = loop_value_source(edge);
   if (!edge || --*left < 0) return false;
-  if (is_variable(edge)) return true;
+  if (is_variable(edge) || (in_condition && node_is_loop_merge(edge->src))) return true;
   if (node_is_control_flow(edge->src)) return false;
   for (int i = 0; i<edge->src->num_inputs && * left> 0; i++) {
-    if (is_of_round(edge->src->inputs[i], left)) return true;
+    if (is_of_loop(edge->src->inputs[i], in_condition, left)) return true;
   }
   return false;
 }
 
+enum { MOST_NODES = 32 }; /* bounds the time and the depth; such values are few nodes away */
+
 bool loop_value_is_of_round(const Edge *edge) {
-  int left = 32; /* bounds the time and the depth; such values are few nodes away */
-  return is_of_round(edge, &left);
+  int left = MOST_NODES;
+  return is_of_loop(edge, false, &left);
+}
+
+bool loop_value_is_of_condition(const Edge *edge) {
+  int left = MOST_NODES;
+  return is_of_loop(edge, true, &left);
 }
 
 /* --- constant Enters --- */

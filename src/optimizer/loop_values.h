@@ -9,9 +9,14 @@ const Edge *loop_value_source(const Edge *edge);
 /* The Enter of a value that is the same in every round of the loop in which it is read: a constant Enter, or
  * a variable that each round passes on unchanged. NULL for other values, and for references. */
 const Node *loop_value_entered(const Edge *edge);
+/* The Enter of a variable that each round passes on unchanged, of which the edge carries the value, from its
+ * Merge or into the round; else NULL. */
+const Node *loop_value_unchanged(const Edge *edge);
 /* Whether the value certainly is dead when the loop has ended: it is a variable of the loop, or computed from
  * one. Nodes that only read constant Enters are not. */
 bool loop_value_is_of_round(const Edge *edge);
+/* The same for a value that the condition may use: it may come from the Merge of a variable. */
+bool loop_value_is_of_condition(const Edge *edge);
 
 /* Gives the node that is built the control inputs of another one. */
 void loop_value_copy_controls(NodeBuilder *b, const Node *like);
