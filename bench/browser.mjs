@@ -81,9 +81,12 @@ export async function openBrowser({ limitsFile, digits, onnx, progress }) {
     const context = await browser.newContext();
     try {
       const page = await context.newPage();
-      page.on('console', (message) =>
-        message.type() === 'error' ? process.stderr.write(`${message.text()}\n`) : progress(message.text()),
-      );
+      page.on('console', (message) => {
+        const text = message.text();
+        /* LiteRT.js prints all it does as errors. */
+        if (message.type() !== 'error') progress(text);
+        else if (!/^(INFO|WARNING): /.test(text)) process.stderr.write(`${text}\n`);
+      });
       await page.goto(`http://127.0.0.1:${server.address().port}/index.html`);
       await page.waitForFunction((wanted) => wanted in window, name);
       return await page.evaluate(([wanted, values]) => window[wanted](values), [name, settings]);

@@ -28,7 +28,7 @@ typedef struct BufferHeap {
   int64_t held;      /* bytes of regions */
   int64_t used;      /* of these, bytes of blocks in use */
   int64_t peak_used; /* since it was settled */
-  int64_t target;    /* what the next region is to raise `held` to; 0: no more than is asked for */
+  int64_t target;    /* what the first region of a step is to raise `held` to; 0: not known yet */
   bool met_target;   /* since it was settled, by a region of that size */
   bool is_scattered; /* since it was settled, it got other regions */
 } BufferHeap;

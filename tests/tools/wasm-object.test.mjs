@@ -97,6 +97,18 @@ describe('the reader of WebAssembly objects', () => {
       assert.equal(module.toString('latin1', start, end), 'abc');
     }
   });
+
+  it('replaces the names of functions', () => {
+    const module = moduleOf();
+    assert.deepEqual(readFunctions(module), [{ name: undefined, code: Buffer.from([0, 0x0b]) }]);
+    const named = replaceNames(replaceNames(module, ['first']), ['sécond']);
+    assert.ok(WebAssembly.validate(named));
+    assert.deepEqual(
+      readFunctions(named).map(({ name }) => name),
+      ['sécond'],
+    );
+    assert.equal(WebAssembly.Module.customSections(new WebAssembly.Module(named), 'name').length, 1);
+  });
 });
 
 describe('data of a side module', () => {
@@ -113,17 +125,5 @@ describe('data of a side module', () => {
     assert.equal(textAt(moved.side, 1000, 12), '\0'.repeat(7) + 'moves');
     assert.equal(textAt(moved.side, 2000, 9), 'all moves');
     assert.equal(dataSegments(moved.side).length, 2);
-  });
-
-  it('replaces the names of functions', () => {
-    const module = moduleOf();
-    assert.deepEqual(readFunctions(module), [{ name: undefined, code: Buffer.from([0, 0x0b]) }]);
-    const named = replaceNames(replaceNames(module, ['first']), ['sécond']);
-    assert.ok(WebAssembly.validate(named));
-    assert.deepEqual(
-      readFunctions(named).map(({ name }) => name),
-      ['sécond'],
-    );
-    assert.equal(WebAssembly.Module.customSections(new WebAssembly.Module(named), 'name').length, 1);
   });
 });

@@ -85,6 +85,36 @@ TEST(a_request_takes_the_smallest_block_that_fits) {
   buffer_pool_release(pool);
 }
 
+TEST(buffers_of_random_sizes_keep_apart) {
+  enum { SLOTS = 40, ROUNDS = 20000 };
+  BufferPool *pool = buffer_pool_new();
+  Buffer *slots[SLOTS] = {0};
+  uint64_t state = 7;
+  int64_t used = 0, most = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    int slot = (int)(state >> 40) % SLOTS;
+    if (slots[slot]) {
+      const unsigned char *data = slots[slot]->data;
+      REQUIRE(data[0] == slot && data[slots[slot]->size - 1] == slot);
+      used -= slots[slot]->size;
+      buffer_unref(slots[slot]);
+      slots[slot] = NULL;
+    } else {
+      slots[slot] = buffer_new(pool, 65537 + (int64_t)(state >> 45) % LARGE);
+      REQUIRE(slots[slot]);
+      unsigned char *data = slots[slot]->data;
+      data[0] = data[slots[slot]->size - 1] = (unsigned char)slot;
+      used += slots[slot]->size;
+      if (used > most) most = used;
+    }
+    if ((state >> 33) % 100 == 0) buffer_pool_settle(pool);
+    CHECK(held(pool) + used < 2 * most);
+  }
+  for (int slot = 0; slot < SLOTS; slot++) buffer_unref(slots[slot]);
+  buffer_pool_release(pool);
+}
+
 /* A variable of the first step is in a region that the later steps leave alone. */
 TEST(what_stays_keeps_its_region_and_no_more) {
   BufferPool *pool = buffer_pool_new();

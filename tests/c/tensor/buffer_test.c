@@ -182,7 +182,8 @@ static void *churn(void *argument) {
       buffer_unref(held[slot]);
       held[slot] = NULL;
     } else {
-      held[slot] = buffer_new(pool, 40 + (int64_t)(state >> 50) % 300);
+      int64_t size = 40 + (int64_t)(state >> 50) % 300;
+      held[slot] = buffer_new(pool, state >> 30 & 1 ? size : 1000 * size);
       if (!held[slot]) return argument;
       memset(held[slot]->data, slot, 40);
     }

@@ -11,7 +11,6 @@ import type {
   ShapeInferenceContextPtr,
   StatusPtr,
   TensorPtr,
-  TextPtr,
   WasmStepPtr,
 } from '../../../bindings/js/generated/abi.js';
 import type { Scope, Wasm } from '../../../bindings/js/engine/wasm.js';
