@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "graph/node_builder.h"
-#include "op/node_def.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 

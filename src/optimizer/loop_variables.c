@@ -57,9 +57,12 @@ static bool is_steady(const Variables *v, const Node *node) {
   return true;
 }
 
-/* Assumes that variables come back, and revokes that where they may not. */
+/* Assumes that variables come back, and revokes that where they may not. If that takes many rounds, nothing
+ * is known. */
 static void find_steady(Variables *v) {
-  for (bool again = true; again;) {
+  enum { MOST_ROUNDS = 4 };
+  bool again = true;
+  for (int round = 0; again && round < MOST_ROUNDS; round++) {
     again = false;
     for (int64_t i = 0; i < v->count; i++) v->steady[v->order[i]->id] = is_steady(v, v->order[i]);
     for (int64_t i = 0; i < v->count; i++) {
@@ -70,6 +73,7 @@ static void find_steady(Variables *v) {
       v->changing[merge->id] = again = true;
     }
   }
+  for (int64_t i = 0; again && i < v->count; i++) v->steady[v->order[i]->id] = false;
 }
 
 /* --- Exits that are waited for --- */

@@ -1,6 +1,4 @@
 /* The plan of a run: shapes, and which nodes are computed in tiles. */
-#include <string.h>
-
 #include "ops/support/fused_run.h"
 
 /* --- shapes --- */
