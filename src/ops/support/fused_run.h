@@ -1,4 +1,4 @@
-/* One run of a fused program (ops/support/fused_program.h): fused_run.c and fused_tiles.c.
+/* One run of a fused program (ops/support/fused_program.h): fused_plan.c, fused_run.c and fused_tiles.c.
  *
  * A program whose first input is the result of a product, and whose one output takes its place, can run on
  * blocks of the result as they are completed:
