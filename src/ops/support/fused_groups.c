@@ -5,8 +5,7 @@ static bool may_join(const FusedCall *call, DataType type) {
   return call->node->formula > 0 && !call->per_row && call->node->type == type;
 }
 
-/* Which of the group's accesses pointer number i is: the operands of its first call, then the out of this
- * call, and so on. Returns i, or -1 if there are too many pointers. */
+/* Makes an access of a call the next pointer of the loop. Returns its number, or -1 if there are too many. */
 static int add_pointer(FusedGroup *group, int call, int access) {
   int number = group->loop.num_pointers;
   if (number == FUSED_LOOP_MOST_POINTERS) return -1;
@@ -23,7 +22,7 @@ static bool is_read_later(const FusedRun *run, const FusedGroup *group, const Fu
   return node->output >= 0 || program->last_reads[value] > last - program->nodes;
 }
 
-/* The values that the loop has: `known`, by value, is the operand of the loop that it is, or -1. */
+/* `known`: by value, the operand of the loop that it is, or -1. */
 static bool add_node(const FusedRun *run, FusedGroup *group, int call, int *known) {
   const FusedNode *node = run->calls[call].node;
   FusedLoop *loop = &group->loop;
@@ -57,6 +56,25 @@ static bool describe_loop(const FusedRun *run, FusedGroup *group) {
   return true;
 }
 
+static int32_t pointer_base(const FusedRun *run, const FusedGroup *group, int number) {
+  const FusedCall *call = &run->calls[group->pointers[number] / FUSED_ACCESSES];
+  int access = group->pointers[number] % FUSED_ACCESSES;
+  return (access < FUSED_MOST_OPERANDS ? &call->operands[access] : &call->out)->base;
+}
+
+/* Whether the loop writes over a single element that it reads: it has it in a register, but calls for the
+ * rest of a tile would read what was written. */
+static bool overwrites_still(const FusedRun *run, const FusedGroup *group) {
+  for (int i = 0; i < group->loop.num_nodes; i++) {
+    int out = group->loop.nodes[i].out;
+    for (int k = 0; out != FUSED_LOOP_INSIDE && k < group->loop.num_pointers; k++) {
+      if (group->loop.still >> k & 1 && pointer_base(run, group, k) == pointer_base(run, group, out))
+        return true;
+    }
+  }
+  return false;
+}
+
 void fused_groups_plan(FusedRun *run) {
   run->num_groups = 0;
   for (int i = 0; i < run->num_calls; i = run->groups[run->num_groups - 1].end) {
@@ -68,5 +86,6 @@ void fused_groups_plan(FusedRun *run) {
     if (group->end == i + 1 || !describe_loop(run, group)) continue;
     group->unit = fused_loop_unit(&group->loop);
     group->hash = fused_loop_hash(&group->loop);
+    group->whole_tiles = overwrites_still(run, group);
   }
 }

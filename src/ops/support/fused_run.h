@@ -50,7 +50,8 @@ static inline bool fused_is_still(const FusedCall *call, int operand) {
 /* The calls [first, end): one after the other, or as a loop of code (ops/support/fused_loop.h). */
 typedef struct FusedGroup {
   uint8_t first, end;
-  uint8_t unit; /* elements in a round of the loop; 0: there is none */
+  uint8_t unit;     /* elements in a round of the loop; 0: there is none */
+  bool whole_tiles; /* the loop serves only tiles that are whole numbers of rounds */
   /* The accesses that are the loop's pointers: call * FUSED_ACCESSES + number of the operand, or
    * FUSED_MOST_OPERANDS for the result. */
   uint8_t pointers[FUSED_LOOP_MOST_POINTERS];

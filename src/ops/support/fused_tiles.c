@@ -231,6 +231,7 @@ static void run_tile(const Tiles *tiles, int64_t at, int64_t row, int64_t count)
   for (int i = 0; i < tiles->run->num_groups; i++) {
     const FusedGroup *group = &tiles->run->groups[i];
     EmittedLoop *loop = tiles->loops[i];
+    if (group->whole_tiles && count % group->unit != 0) loop = NULL;
     int64_t done = loop ? run_loop(tiles, group, loop, at, row, count) : 0;
     if (done < count) run_calls(tiles, group, at, row, done, count);
   }

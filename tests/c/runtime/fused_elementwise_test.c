@@ -182,6 +182,34 @@ TEST(random_trees_give_the_same_bits_by_emitted_loops) {
   CHECK(most > (EMITTED_CODE ? 50 : -1));
 }
 
+/* The maximum of a row, and what replaces it in its tile, in rows that are not whole numbers of rounds. */
+TEST(emitted_loops_read_elements_that_they_overwrite_before) {
+  enum { LENGTH = 70, LINES = 5 };
+  Fixture f;
+  TestStep fused = {.num_feeds = 1, .num_fetches = 1};
+  int64_t before = fused_loop_warm_after(1);
+  REQUIRE(begin(&f));
+  fused.feeds[0] = placeholder(f.graph, "x", "shape { dim { size: 5 } dim { size: 70 } }");
+  REQUIRE_OK(tensor_allocate_dims(&fused.values[0], DT_FLOAT, 2, (int64_t[]){LINES, LENGTH}, NULL, &f.status),
+             f.status);
+  for (int i = 0; i < LINES * LENGTH; i++) tensor_f32(&fused.values[0])[i] = (float)(i * 37 % 101) / 16;
+  NodeOutput x = fused.feeds[0];
+  NodeOutput below = binary(f.graph, "Sub", "below", x, reduction(f.graph, "Max", "most", x));
+  NodeOutput twice = binary(f.graph, "AddV2", "twice", below, below);
+  fused.fetches[0] = unary(f.graph, "Exp", "y", twice);
+  TestStep plain = fused;
+  Session *session = plain_session(&f);
+  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
+      CHECK_OK(run_step(f.session, &fused, &f.status), f.status))
+    check_same(&fused.results[0], &plain.results[0], "y");
+  clear_results(&fused);
+  clear_results(&plain);
+  session_free(session);
+  clear_values(&fused);
+  end(&f);
+  fused_loop_warm_after(before);
+}
+
 /* --- values --- */
 
 enum { ROWS = 37, COLUMNS = 300, ELEMENTS = ROWS * COLUMNS };
