@@ -76,8 +76,9 @@ elseif(c_api IN_LIST TFCORE_MODULES)
     list(APPEND flags --profiling-funcs -Wl,--no-demangle,-Map=${CMAKE_CURRENT_BINARY_DIR}/tfcore-${TFCORE_WASM_VARIANT}.map,-O0 -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
   endif()
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
-  target_link_options(tfcore PRIVATE -O3 ${flags})
-  set_target_properties(tfcore PROPERTIES LINK_DEPENDS "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${exports}")
+  target_link_options(tfcore PRIVATE -O3 ${flags} ${TFCORE_JS_LIBRARY})
+  set_target_properties(tfcore PROPERTIES LINK_DEPENDS
+    "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js;${exports}")
 endif()
 
 # Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.
@@ -90,6 +91,7 @@ foreach(source IN LISTS benchmarks)
   if(EMSCRIPTEN)
     set_target_properties(bench_${name} PROPERTIES SUFFIX .mjs)
     target_link_options(bench_${name} PRIVATE -O3 -sENVIRONMENT=web,worker,node -sALLOW_MEMORY_GROWTH=1
-      -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSTACK_SIZE=1MB -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sEXPORT_ES6=1 -sMODULARIZE=0 --profiling-funcs)
+      -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSTACK_SIZE=1MB -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} -sEXPORT_ES6=1 -sMODULARIZE=0 --profiling-funcs
+      ${TFCORE_JS_LIBRARY})
   endif()
 endforeach()

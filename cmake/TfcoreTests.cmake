@@ -42,7 +42,8 @@ function(tfcore_test target)
   if(EMSCRIPTEN)
     set_target_properties(${target} PROPERTIES SUFFIX .cjs)
     target_link_options(${target} PRIVATE -O1 -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sSTACK_SIZE=1MB
-      -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} --profiling-funcs)
+      -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} --profiling-funcs
+      ${TFCORE_JS_LIBRARY})
     if(TFCORE_THREADS)
       target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -Wno-pthreads-mem-growth)
     endif()
