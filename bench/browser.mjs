@@ -70,10 +70,8 @@ async function serve(places) {
 }
 
 /** A host for bench/run.mjs. */
-export async function openBrowser({ limitsFile, digits, progress }) {
-  const hasLiteRt = await makeFirstProduct();
-  const server = await serve({ page: await bundlePage(), limitsFile, digits });
 export async function openBrowser({ limitsFile, digits, onnx, progress }) {
+  const hasLiteRt = await makeFirstProduct();
   const server = await serve({ page: await bundlePage(), limitsFile, digits, onnx });
   const browser = await openChromium();
   /** Opens a page with an empty cache, and calls one of the functions on its window. */
@@ -97,7 +95,6 @@ export async function openBrowser({ limitsFile, digits, onnx, progress }) {
   return {
     name: `Chromium ${browser.version()}`,
     otherPeers: hasLiteRt ? ['LiteRT.js'] : [],
-    measure: (settings) => call('measure', { ...settings, firstWarmUp: 3000 }),
     measure: (settings) => call('measure', { ...settings, onnx, firstWarmUp: 3000 }),
     measureFirstResult: (settings) => call('measureFirstResult', settings),
     async close() {
