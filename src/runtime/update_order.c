@@ -7,35 +7,48 @@ typedef struct Walk {
   const Graph *graph;
   Node **placed;
   int64_t num_placed;
-  int64_t num_counted;   /* placed nodes whose inputs count as used */
-  uint8_t *in_order;     /* per id: whether the node is in the order */
-  uint8_t *delayed;      /* per id: whether it is an update that waits */
-  int64_t *uses;         /* per id of a handle: values read from the variable that nodes will use */
-  int64_t *first_update; /* per id of a handle: an update that waits for these, chained by `next`; 0: none */
+  int64_t num_counted; /* placed nodes whose inputs count as used */
+  uint8_t *in_order;   /* per id: whether the node is in the order */
+  uint8_t *delayed;    /* per id: whether it is an update that waits */
+  int64_t *uses;       /* per id of a variable: how often nodes will use values read from it */
+  int64_t
+      *first_update; /* per id of a variable: an update that waits for these, chained by `next`; 0: none */
   int64_t *next;
 } Walk;
 
 static bool is_read(const Node *node) { return strcmp(node->def->op, "ReadVariableOp") == 0; }
 
-/* The handle of a variable that the edge brings; NULL: none. */
-static const Node *handle_of(const Edge *edge) {
-  return strcmp(edge->src->def->op, "VarHandleOp") == 0 ? edge->src : NULL;
+/* A variable whose output is a reference: nodes read its value when they run. */
+static bool is_reference(const Node *node) {
+  return node->num_inputs == 0 && node->num_outputs == 1 && dtype_is_ref((int)node->output_types[0]);
 }
 
-/* The handle of the variable from which the edge's value was read; NULL: none. */
+/* The variable whose handle or reference the edge brings; NULL: none. */
+static const Node *variable_of(const Edge *edge) {
+  bool is_handle = strcmp(edge->src->def->op, "VarHandleOp") == 0;
+  return is_handle || is_reference(edge->src) ? edge->src : NULL;
+}
+
+static bool takes_value(const Edge *edge) {
+  return is_reference(edge->src) && !dtype_is_ref((int)edge->dst->input_types[edge->dst_input]);
+}
+
+/* The variable whose value the edge brings; NULL: none. */
 static const Node *origin_of(const Edge *edge) {
-  return is_read(edge->src) ? handle_of(node_input_edge(edge->src, 0)) : NULL;
+  if (is_read(edge->src)) return variable_of(node_input_edge(edge->src, 0));
+  return takes_value(edge) ? edge->src : NULL;
 }
 
 /* Makes an update wait if values that were read from its variable will be used. */
 static bool delay(Walk *walk, const Node *node) {
   if (is_read(node)) return false;
   for (int i = 0; i < node->num_inputs; i++) {
-    const Node *handle = handle_of(node_input_edge(node, i));
-    if (!handle || walk->uses[handle->id] == 0) continue;
+    const Edge *edge = node_input_edge(node, i);
+    const Node *variable = variable_of(edge);
+    if (!variable || takes_value(edge) || walk->uses[variable->id] == 0) continue;
     walk->delayed[node->id] = true;
-    walk->next[node->id] = walk->first_update[handle->id];
-    walk->first_update[handle->id] = node->id;
+    walk->next[node->id] = walk->first_update[variable->id];
+    walk->first_update[variable->id] = node->id;
     return true;
   }
   return false;
@@ -47,9 +60,9 @@ static void place(Walk *walk, Node *node) {
 }
 
 /* No value of the variable will be used. */
-static void place_updates(Walk *walk, const Node *handle) {
-  int64_t id = walk->first_update[handle->id];
-  walk->first_update[handle->id] = 0;
+static void place_updates(Walk *walk, const Node *variable) {
+  int64_t id = walk->first_update[variable->id];
+  walk->first_update[variable->id] = 0;
   for (int64_t next; id != 0; id = next) {
     next = walk->next[id];
     Node *update = graph_node(walk->graph, id);
@@ -57,12 +70,14 @@ static void place_updates(Walk *walk, const Node *handle) {
   }
 }
 
-static void count_readers(Walk *walk, const Node *read) {
-  const Node *handle = handle_of(node_input_edge(read, 0));
-  if (!handle) return;
-  for (int32_t i = 0; i < read->num_out_edges; i++) {
-    const Edge *edge = read->out_edges[i];
-    walk->uses[handle->id] += !edge_is_control(edge) && walk->in_order[edge->dst->id];
+/* Of the node that reads a variable, or of a variable with a reference. */
+static void count_readers(Walk *walk, const Node *node) {
+  const Node *variable = is_reference(node) ? node : variable_of(node_input_edge(node, 0));
+  if (!variable) return;
+  for (int32_t i = 0; i < node->num_out_edges; i++) {
+    const Edge *edge = node->out_edges[i];
+    if (edge_is_control(edge) || !walk->in_order[edge->dst->id]) continue;
+    walk->uses[variable->id] += is_read(node) || takes_value(edge);
   }
 }
 
@@ -70,10 +85,10 @@ static void count_readers(Walk *walk, const Node *read) {
 static void count_placed(Walk *walk) {
   while (walk->num_counted < walk->num_placed) {
     const Node *node = walk->placed[walk->num_counted++];
-    if (is_read(node)) count_readers(walk, node);
+    if (is_read(node) || is_reference(node)) count_readers(walk, node);
     for (int i = 0; i < node->num_inputs; i++) {
-      const Node *handle = origin_of(node_input_edge(node, i));
-      if (handle && --walk->uses[handle->id] == 0) place_updates(walk, handle);
+      const Node *variable = origin_of(node_input_edge(node, i));
+      if (variable && --walk->uses[variable->id] == 0) place_updates(walk, variable);
     }
   }
 }

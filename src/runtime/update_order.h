@@ -10,8 +10,9 @@
 #include "graph/graph.h"
 
 /* Moves each node that uses a variable's handle, other than to read the value, behind the nodes that use
- * values read before it, unless one of them waits for it. `order` is a topological order and stays one.
- * Scratch memory comes from `arena`. */
+ * values read before it, unless one of them waits for it. With references, on which readers of the value
+ * depend directly, updates come after all readers: gradients are those of the old values. `order` is a
+ * topological order and stays one. Scratch memory comes from `arena`. */
 MUST_CHECK bool delay_updates(const Graph *graph, Node **order, int64_t count, Arena *arena, Status *status);
 
 #endif

@@ -47,6 +47,19 @@ TEST(an_update_comes_after_the_readers_of_the_old_value) {
   graph_free(graph);
 }
 
+TEST(an_update_of_a_reference_comes_after_the_readers_of_the_value) {
+  Graph *graph = graph_new();
+  char text[200];
+  Attr attrs[] = {{"dtype", "type: DT_FLOAT"}, {"shape", "shape { }"}};
+  NodeOutput v = out(add_node(graph, "VariableV2", "v", NULL, 0, attrs, 2)), x = scalar(graph, "x", 2);
+  NodeOutput update = binary(graph, "AssignSub", "update", v, x);
+  binary(graph, "Mul", "early", v, x);
+  unary(graph, "Neg", "late", v);
+  unary(graph, "Neg", "after", update);
+  CHECK_STR_EQ(delayed_order(graph, text, sizeof text), "v x early late update after");
+  graph_free(graph);
+}
+
 TEST(an_update_precedes_what_waits_for_it) {
   Graph *graph = graph_new();
   char text[200];
