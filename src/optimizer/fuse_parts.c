@@ -1,7 +1,5 @@
 #include "optimizer/fuse_parts.h"
 
-#include <string.h>
-
 #include "graph/node_builder.h"
 #include "op/fused_op.h"
 #include "op/node_def.h"
@@ -15,8 +13,6 @@ typedef struct Cut {
   int64_t begin;     /* of output 0; that of output i is i * size later */
   int64_t size;
 } Cut;
-
-static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
 
 static ShapeHandle shape_of(const Node *node, int output) {
   ShapeHandle shape = node->output_shapes[output];
@@ -112,8 +108,9 @@ static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
 static bool find_cut(const NodeSet *keep, Node *node, Cut *cut, bool *found, Status *status) {
   *cut = (Cut){.node = node};
   *found = false;
-  bool is_split = is_op(node, "Split"), is_strided = is_op(node, "StridedSlice");
-  if ((!is_split && !is_strided && !is_op(node, "Slice")) || !is_read_by_fused(keep, node)) return true;
+  bool is_split = optimizer_is_op(node, "Split"), is_strided = optimizer_is_op(node, "StridedSlice");
+  if ((!is_split && !is_strided && !optimizer_is_op(node, "Slice")) || !is_read_by_fused(keep, node))
+    return true;
   TRY(is_split ? find_split(cut, found, status) : find_slice(cut, is_strided, found, status));
   const Edge *value = cut->value;
   if (!*found || !value) return true;

@@ -39,8 +39,6 @@ typedef struct Product {
   const char *activation;
 } Product;
 
-static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
-
 /* Whether the node is a product whose number of channels is known. */
 static bool begin(const Fuse *f, Node *node, Product *p) {
   const ProductOp *op = product_op_of(node);
@@ -49,7 +47,7 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
     return false;
   ShapeHandle shape = node->output_shapes[0];
   DataType type = node->output_types[0];
-  bool is_matrix = is_op(node, "MatMul");
+  bool is_matrix = optimizer_is_op(node, "MatMul");
   if (!shape || !shape_rank_known(shape) || (type != DT_FLOAT && (is_matrix || type != DT_DOUBLE)))
     return false;
   int32_t rank = shape_rank(shape), after = product_is_channels_first(node) ? 2 : 0;
@@ -74,11 +72,11 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
 static bool find_pad(const Fuse *f, Product *p) {
   const Edge *edge = p->node->inputs[0];
   const Node *pad = edge->src;
-  if (is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
+  if (optimizer_is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
       !optimizer_attr_is(p->node, "padding", "VALID"))
     return true;
-  if (!is_op(pad, "Pad") || !optimizer_may_replace(f->keep, pad) || !optimizer_same_device(pad, p->node) ||
-      pad->num_out_edges != 1 || pad->num_inputs != 2)
+  if (!optimizer_is_op(pad, "Pad") || !optimizer_may_replace(f->keep, pad) ||
+      !optimizer_same_device(pad, p->node) || pad->num_out_edges != 1 || pad->num_inputs != 2)
     return true;
   const Node *sizes = pad->inputs[1]->src;
   Tensor value = {0};
@@ -116,16 +114,17 @@ static bool is_const_filter(const Product *p) {
 }
 
 static const char *activation_of(const Node *node) {
-  return is_op(node, "Relu") ? "Relu" : is_op(node, "Relu6") ? "Relu6" : NULL;
+  return optimizer_is_op(node, "Relu") ? "Relu" : optimizer_is_op(node, "Relu6") ? "Relu6" : NULL;
 }
 
 /* A vector with one element a channel that `node` adds to its input. */
 static NodeOutput bias_of(const Product *p, const Node *node) {
   const NodeOutput none = {NULL, 0};
   int other = 1 - last_of(p)->out_edges[0]->dst_input;
-  bool is_bias =
-      is_op(node, "BiasAdd") && other == 1 && product_is_channels_first(node) == (p->terms.after > 0);
-  if (p->terms.split > 1 || (!is_bias && (!is_op(node, "AddV2") || p->terms.after > 0))) return none;
+  bool is_bias = optimizer_is_op(node, "BiasAdd") && other == 1 &&
+                 product_is_channels_first(node) == (p->terms.after > 0);
+  if (p->terms.split > 1 || (!is_bias && (!optimizer_is_op(node, "AddV2") || p->terms.after > 0)))
+    return none;
   const Edge *edge = node->inputs[other];
   ShapeHandle shape = edge->src->output_shapes[edge->src_output];
   if (dtype_is_ref(edge->src->output_types[edge->src_output])) return none;
@@ -150,7 +149,7 @@ static int32_t split_of(const Product *p, ShapeHandle shape) {
 static void find_reshapes(const Fuse *f, Product *p) {
   Node *next;
   int32_t split;
-  while (is_op(p->node, "MatMul") && (next = next_of(f, p)) && is_op(next, "Reshape") &&
+  while (optimizer_is_op(p->node, "MatMul") && (next = next_of(f, p)) && optimizer_is_op(next, "Reshape") &&
          last_of(p)->out_edges[0]->dst_input == 0 && (split = split_of(p, next->output_shapes[0]))) {
     p->parts[p->num_parts++] = p->reshape = next;
     p->terms.rank = shape_rank(next->output_shapes[0]);

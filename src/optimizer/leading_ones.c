@@ -1,12 +1,8 @@
 #include "optimizer/leading_ones.h"
 
-#include <string.h>
-
 #include "graph/node_builder.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
-
-static bool is_op(const Node *node, const char *op) { return strcmp(node->def->op, op) == 0; }
 
 static ShapeHandle shape_of(const Edge *edge) {
   ShapeHandle shape = edge ? edge->src->output_shapes[edge->src_output] : NULL;
@@ -34,8 +30,8 @@ static bool same_but_leading_ones(ShapeHandle a, ShapeHandle b) {
 /* Whether the node only changes the shape of input 0, as soon as that is there. */
 static bool is_reshape(const Node *node) {
   if (!node->op || node->num_control_inputs > 0 || dtype_is_ref((int)node->output_types[0])) return false;
-  if (is_op(node, "Squeeze")) return true;
-  if (!is_op(node, "Reshape") && !is_op(node, "ExpandDims")) return false;
+  if (optimizer_is_op(node, "Squeeze")) return true;
+  if (!optimizer_is_op(node, "Reshape") && !optimizer_is_op(node, "ExpandDims")) return false;
   const Edge *sizes = node->inputs[1];
   return sizes && node_is_const(sizes->src) && sizes->src->num_control_inputs == 0;
 }
@@ -44,9 +40,9 @@ static bool is_reshape(const Node *node) {
 static bool broadcasts(const Node *node) {
   static const char *const kOps[] = {"AddV2", "Mul", "Sub", "RealDiv", "Maximum", "Minimum"};
   for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++) {
-    if (is_op(node, kOps[i])) return true;
+    if (optimizer_is_op(node, kOps[i])) return true;
   }
-  if (!is_op(node, "BiasAdd") || optimizer_attr_is(node, "data_format", "NCHW")) return false;
+  if (!optimizer_is_op(node, "BiasAdd") || optimizer_attr_is(node, "data_format", "NCHW")) return false;
   if (node->output_types[0] != DT_FLOAT && node->output_types[0] != DT_DOUBLE) return false;
   ShapeHandle x = shape_of(node->inputs[0]), bias = shape_of(node->inputs[1]);
   if (!x || !bias || shape_rank(x) < 1 || shape_rank(bias) != 1) return false;
@@ -85,7 +81,7 @@ static bool add_sum(Graph *graph, const Node *bias_add, const Edge *bias, Node *
 }
 
 static bool read_behind(Graph *graph, Node *node, int input, const Edge *from, Status *status) {
-  if (!is_op(node, "BiasAdd"))
+  if (!optimizer_is_op(node, "BiasAdd"))
     return graph_update_edge(graph, from->src, from->src_output, node, input, status);
   Node *sum;
   TRY(add_sum(graph, node, from, &sum, status));
@@ -100,7 +96,7 @@ bool graph_drop_leading_ones(Graph *graph, const NodeSet *keep, bool *changed, S
   for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *node = graph_node(graph, id);
     if (!node || !optimizer_may_replace(keep, node) || !broadcasts(node)) continue;
-    int first = is_op(node, "BiasAdd");
+    int first = optimizer_is_op(node, "BiasAdd");
     for (int i = first; i < 2; i++) {
       const Edge *from = operand_behind(node, i);
       if (!from) continue;

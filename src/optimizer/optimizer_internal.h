@@ -2,6 +2,8 @@
 #ifndef TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 #define TFCORE_OPTIMIZER_OPTIMIZER_INTERNAL_H_
 
+#include <string.h>
+
 #include "graph/graph_walk.h"
 #include "graph/node_class.h"
 
@@ -55,5 +57,9 @@ MUST_CHECK bool optimizer_constant(const Node *node, Tensor *value, bool *known,
  * edges are not moved. */
 MUST_CHECK bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,
                                          Status *status);
+
+static inline bool optimizer_is_op(const Node *node, const char *op) {
+  return strcmp(node->def->op, op) == 0;
+}
 
 #endif
