@@ -62,6 +62,9 @@ elseif(c_api IN_LIST TFCORE_MODULES)
     -sEXPORTED_RUNTIME_METHODS=${runtime_methods}
     -sINCOMING_MODULE_JS_API=wasmBinary,instantiateWasm,print,printErr,onAbort,wasmMemory
     -sALLOW_TABLE_GROWTH=1 -sWASM_BIGINT=1 --no-entry)
+  # Large functions are not inlined into their only caller: an engine optimizes a function as a whole, and meanwhile runs its first,
+  # slow code (SIMD_NOINLINE in src/simd/simd.h). tools/split-wasm.mjs uses the same limit.
+  set(passes --one-caller-inline-max-function-size=60)
   if(TFCORE_THREADS)
     # createTfcore({ workers }) takes workers that run already; pthread_create fails when all of them are in use.
     list(APPEND flags "-sPTHREAD_POOL_SIZE=Module['workers'].length" -sPTHREAD_POOL_SIZE_STRICT=2 -Wno-pthreads-mem-growth
@@ -73,8 +76,11 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   # names. Equal functions are merged after the split, within each module. String literals stay in order, unmerged
   # (-O0 of the linker): tools/pack-data.mjs finds equal ones.
   if(NOT TFCORE_THREADS)
-    list(APPEND flags --profiling-funcs -Wl,--no-demangle,-Map=${CMAKE_CURRENT_BINARY_DIR}/tfcore-${TFCORE_WASM_VARIANT}.map,-O0 -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
+    list(APPEND flags --profiling-funcs -Wl,--no-demangle,-Map=${CMAKE_CURRENT_BINARY_DIR}/tfcore-${TFCORE_WASM_VARIANT}.map,-O0)
+    list(APPEND passes --skip-pass=duplicate-function-elimination)
   endif()
+  list(JOIN passes "," passes)
+  list(APPEND flags -sBINARYEN_EXTRA_PASSES=${passes})
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   target_link_options(tfcore PRIVATE -O3 ${flags} ${TFCORE_JS_LIBRARY})
   set_target_properties(tfcore PROPERTIES LINK_DEPENDS

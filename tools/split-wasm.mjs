@@ -217,7 +217,8 @@ export async function splitWasm(tools, variant) {
     ...[`--split-funcs=@${at('side-functions.txt')}`, '--no-placeholders', '-g'],
     ...['--import-namespace=main', `--export-prefix=${pair}~`],
   );
-  const optimize = (from, to, ...passes) => run('wasm-opt', from, '-o', to, '-Oz', ...passes);
+  const inlining = found('cmake/TfcoreProducts.cmake', /(--one-caller-inline-max-function-size=\d+)/);
+  const optimize = (from, to, ...passes) => run('wasm-opt', from, '-o', to, '-Oz', inlining, ...passes);
   const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
   const { ranges, literals } = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
   const moved = moveData(readFileSync(at(`named-${main}`)), readFileSync(at(`named-${side}`)), ranges);

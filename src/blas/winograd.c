@@ -127,9 +127,8 @@ SIMD_INLINE void transform_taps(int taps, const float *from, int64_t row_stride,
   }
 }
 /* The same for any number of taps. */
-static __attribute__((noinline)) void transform_any_taps(int taps, const float *from, int64_t row_stride,
-                                                         int64_t stride, int64_t rows, int64_t columns,
-                                                         float *to, int64_t point_stride) {
+SIMD_NOINLINE void transform_any_taps(int taps, const float *from, int64_t row_stride, int64_t stride,
+                                      int64_t rows, int64_t columns, float *to, int64_t point_stride) {
   transform_taps(taps, from, row_stride, stride, rows, columns, to, point_stride);
 }
 
@@ -143,7 +142,7 @@ typedef struct FilterJob {
 
 /* The four elements of each tap at `from`. A function of its own: V8 replaces its first, slow code of a
  * function only where the function is called again. */
-static __attribute__((noinline)) void transform_elements(const FilterJob *job, const float *from, float *to) {
+SIMD_NOINLINE void transform_elements(const FilterJob *job, const float *from, float *to) {
   int64_t elements = job->rows * job->columns, next = job->backward ? -elements : elements;
   if (job->backward) from += (job->taps * job->taps - 1) * elements;
   if (job->taps == 3) transform_taps(3, from, 3 * next, next, 3, 3, to, job->stride);

@@ -29,6 +29,10 @@ typedef uint64_t u64x2 __attribute__((vector_size(16)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
+/* A function that is not inlined. WebAssembly engines optimize a function as a whole, and run its slow first
+ * code until then: a variant of a loop should not wait for all others. */
+#define SIMD_NOINLINE static __attribute__((noinline))
+
 /* Before a loop with few constant iterations over an array of vectors: unrolls it, so that the array ends up
  * in registers. */
 #ifdef __clang__
