@@ -1,8 +1,7 @@
 // The process that measures in Node, started by bench/run.mjs. Takes its settings as JSON, and prints one
 // JSON line per message.
 import { readFile } from 'node:fs/promises';
-import { firstProduct, timeOfFirstResult } from './cases.mjs';
-import { measureCases } from './host.mjs';
+import { firstProduct, timeOfFirstResult } from './first-result.mjs';
 import { loadOnnxRuntime } from './onnxruntime.mjs';
 
 const settings = JSON.parse(process.argv[2]);
@@ -24,6 +23,7 @@ if (settings.firstResultOf) {
 } else {
   const limits = await (await import(settings.limits)).default({ noInitialRun: true });
   const digits = await readFile(settings.digits);
+  const { measureCases } = await import('./host.mjs');
   const log = (text) => send({ log: text });
   send({
     result: await measureCases({

@@ -1,7 +1,6 @@
 // The page that measures in a browser; bench/browser.mjs bundles it, serves it, and calls the functions that
 // it defines on `window`.
-import { firstProduct, timeOfFirstResult } from './cases.mjs';
-import { measureCases } from './host.mjs';
+import { firstProduct, timeOfFirstResult } from './first-result.mjs';
 
 const load = {
   ours: async (variant) => (await import('../npm/dist/index.js')).init({ variant }),
@@ -24,6 +23,7 @@ window.measure = async (settings) => {
     noInitialRun: true,
   });
   const digits = await (await fetch('/digits.csv.gz')).arrayBuffer();
+  const { measureCases } = await import('./host.mjs');
   const [tf, tfjs] = [await load.ours(settings.variant), await load.peer()];
   const onnxruntime = await load.onnxruntime(settings.onnx);
   const log = (text) => console.log(text);

@@ -1,9 +1,10 @@
-// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the wasm builds. Each file is
-// self-contained, except for testing.js, which shares the classes of index.js.
+// Writes the JavaScript of the package: `node tools/bundle.mjs`, after the wasm builds. index.js has what most programs need,
+// and imports other files when they are needed; those and testing.js share its classes. Every other file is self-contained.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
+import { rollup } from 'rollup';
 import { root, runMain, SetupError } from './process.mjs';
 
 const sources = path.join(root, 'bindings/js');
@@ -76,21 +77,58 @@ const buildsOf = (file) => ({
 /** Parcel would take the bare names as a request for Node's modules in the page. */
 const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
 
-/** One file of the package. White space is removed, but names are kept for errors and stack traces. */
+const OPTIONS = { target: 'es2022', define, legalComments: 'none' };
+/** White space is removed, but names are kept for errors and stack traces. */
+const SHORT = { minifyWhitespace: true, minifySyntax: true };
+
+/** What esbuild does for bundle() and the plugin `products`, as a plugin of rollup. */
+const rollupPlugin = {
+  name: 'typescript',
+  resolveId(name, importer) {
+    if (name.startsWith('glue:')) return name;
+    const isSource = name.startsWith('.') && importer;
+    return isSource ? path.resolve(path.dirname(importer), name.replace(/\.js$/, '.ts')) : undefined;
+  },
+  load: (id) => (id.startsWith('glue:') ? sharedGlue(GLUE[id.slice('glue:'.length)]) : undefined),
+  transform: (code, id) =>
+    transform(code, { ...OPTIONS, loader: 'ts', sourcefile: id, sourcemap: 'external' }),
+  renderChunk: (code) => transform(code, { ...OPTIONS, ...SHORT, format: 'esm', sourcemap: 'external' }),
+};
+
+/**
+ * index.js, and the files that it imports on demand. esbuild would move what they share into a further file, which a page has to
+ * fetch after index.js.
+ */
+async function bundleIndex() {
+  const bundle = await rollup({
+    input: path.join(sources, 'index.ts'),
+    external: /^node:/,
+    preserveEntrySignatures: 'allow-extension',
+    plugins: [rollupPlugin],
+  });
+  await bundle.write({
+    dir: dist,
+    format: 'esm',
+    sourcemap: true,
+    sourcemapPathTransform: (source) => source.replace(/^.*(?=glue:)/, ''),
+    entryFileNames: '[name].js',
+    chunkFileNames: ({ name }) => `${name.replace(/^glue_/, 'glue-')}.js`,
+    minifyInternalExports: false,
+  });
+}
+
+/** One file of the package. */
 async function bundle(entry, output, options = {}) {
   await build({
     entryPoints: [path.join(sources, entry)],
     outfile: path.join(dist, output),
     bundle: true,
     format: 'esm',
-    target: 'es2022',
-    minifyWhitespace: true,
-    minifySyntax: true,
     sourcemap: true,
     sourcesContent: true,
-    legalComments: 'none',
-    define,
     logLevel: 'error',
+    ...OPTIONS,
+    ...SHORT,
     ...options,
     plugins: [...(options.plugins ?? []), products],
   });
@@ -108,7 +146,7 @@ function leaveOutPacked(file) {
 }
 
 await runMain(async () => {
-  await bundle('index.ts', 'index.js');
+  await bundleIndex();
   await bundle('worker.ts', 'tfcore-worker.js', { format: 'iife', plugins: [buildsOf('builds-worker.ts')] });
   await bundle('inline.ts', 'inline.js', { plugins: [buildsOf('builds-inline.ts')] }); // contains the script
   await bundle('testing.ts', 'testing.js', { external: ['./index.js'] });

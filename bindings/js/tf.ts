@@ -13,7 +13,7 @@ import { Graph } from './graph/graph.js';
 import type { ModelSource } from './loading/file-sources.js';
 import { ModelSpec, makeModel } from './loading/make-model.js';
 import type { Model } from './loading/model.js';
-import { LoadOptions, loadModel } from './loading/open-model.js';
+import type { LoadOptions } from './loading/open-model.js';
 import { opNames } from './graph/hints.js';
 import type { OpDef } from './messages/op-def.js';
 import type { Input } from './graph/operation.js';
@@ -23,7 +23,7 @@ import { Saver } from './models/saver.js';
 import { Session, SessionOptions } from './session/session.js';
 import { resetSessions } from './session/local-backend.js';
 import { ServerOptions, ServerTarget, isServerTarget, resetServer } from './session/server-target.js';
-import { ServeOptions, Server } from './service/server.js';
+import type { ServeOptions, Server } from './service/server.js';
 import { Trace } from './session/trace.js';
 import { InvalidArgumentError, NotFoundError } from './base/errors.js';
 import type { Tensor } from './tensor/tensor.js';
@@ -176,7 +176,12 @@ export function makeTF(runtime: Runtime): TF {
           : resetSessions(runtime, target, containers);
       }
     },
-    Server: { start: (options = {}) => Server.startIn(runtime, options) },
+    Server: {
+      async start(options = {}) {
+        const { Server } = await import('./service/server.js');
+        return Server.startIn(runtime, options);
+      },
+    },
     Trace,
     device: (name, use) => withDevice(runtime, name, use),
     FunctionDef: {
@@ -192,7 +197,10 @@ export function makeTF(runtime: Runtime): TF {
       runtime.log.write = write;
     },
     freeze,
-    load: (source, options) => loadModel(runtime, source, options),
+    async load(source, options) {
+      const { loadModel } = await import('./loading/model-formats.js');
+      return loadModel(runtime, source, options);
+    },
     model: makeModel,
     opDef(name) {
       checkText("an op's name", name);

@@ -4,7 +4,6 @@
  * builds-inline.ts, and for the workers' script by builds-worker.ts.
  */
 import createSingle from 'glue:single';
-import createThreaded from 'glue:threads';
 
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
@@ -16,6 +15,9 @@ export interface Build {
   /** The URL of its side module; absent if the .wasm is whole. */
   readonly side?: () => URL;
 }
+
+/** Pages without threads do not need the glue of those builds. */
+const createThreaded: Build['create'] = async (options) => (await import('glue:threads')).default(options);
 
 export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
   simd: {

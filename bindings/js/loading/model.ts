@@ -9,7 +9,7 @@ import type { Output, Variable } from '../graph/operation.js';
 import type { Session } from '../session/session.js';
 import { STEP_OPTIONS, StepOptions } from '../engine/step-queue.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { SaveFormat, SavedFiles, filesOfModel, writeFiles } from './save-model.js';
+import type { SaveFormat, SavedFiles } from './save-model.js';
 import type { ModelOrigin, ModelTensor, Signature } from './signature.js';
 
 export interface ModelRunOptions extends StepOptions {
@@ -117,6 +117,7 @@ export class Model {
   async save(folder?: string | ModelSaveOptions, options: ModelSaveOptions = {}): Promise<SavedFiles> {
     if (isPlainObject(folder)) return this.save(undefined, folder as ModelSaveOptions);
     checkOptions<ModelSaveOptions>('save', options, { format: 'a string' });
+    const { filesOfModel, writeFiles } = await import('./model-formats.js');
     const files = await filesOfModel(this, options.format ?? 'SavedModel');
     if (folder !== undefined) {
       checkText('the folder of a model', folder);
