@@ -54,6 +54,8 @@ typedef struct GemmArgs {
   GemmActivation activation;
   const GemmEpilogue *epilogue; /* or NULL; of gemm_f32 and gemm_f64 */
   const void *packed_b;         /* op(B) as pack_b left it, for the same n, k; or NULL */
+  int threads; /* parallel_threads() of the `parallel` of run(), for a workspace that is no larger than these
+                * need; or 0, for any number */
   /* If not NULL, A is not stored as a matrix. Instead this function computes rows [i, i + rows) of it from
    * `a`, in panels of `width` <= GEMM_MAX_ROWS rows (the last one of the remaining rows), one after the
    * other: panel[p * its rows + r] = A(its first row + r, p0 + p), p < depth. Called on several threads;
@@ -67,7 +69,7 @@ enum { GEMM_MAX_ROWS = 6 };
 typedef struct GemmType {
   /* The size of `workspace` for `run` in bytes (64-byte aligned; its contents are undefined before and
    * after). If it is 0, NULL is allowed. At most a few megabytes for any shape. Depends on the sizes, the
-   * transposes and on whether packed_b is given. */
+   * transposes, the threads and on whether packed_b is given. */
   int64_t (*workspace)(const GemmArgs *args);
   void (*run)(const GemmArgs *args, const Parallel *parallel, void *workspace);
   /* Packs a B that many products share, such as constant weights, to save the copy in each product.

@@ -70,6 +70,7 @@ static bool multiply(KernelContext *context, MatrixProduct *product, Status *sta
   if (state->is_constant && args->k > 0 && wants_packed(product)) {
     TRY(packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b, status));
   }
+  args->threads = parallel_threads(context->parallel);
   int64_t size = matrix_product_workspace(product);
   Buffer *workspace = NULL;
   if (size < 0) return status_oom(status, "a product of matrices");

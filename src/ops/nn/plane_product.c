@@ -59,6 +59,7 @@ bool plane_product(KernelContext *context, ConvProduct product, const Conv *conv
                    const void *b, Tensor *out, Status *status) {
   const GemmType *type = TYPED_LOOPS(kTypedProducts, out->dtype);
   GemmArgs args = image_product(product, conv);
+  args.threads = parallel_threads(context->parallel);
   int64_t size = type->workspace(&args), element = (int64_t)dtype_size(out->dtype);
   int64_t in = conv->axis[0].in * conv->axis[1].in * conv->in_channels * element;
   int64_t grad = conv->axis[0].in * conv->axis[1].in * conv->out_channels * element;

@@ -226,7 +226,12 @@ static void check_case(const Case *c) {
     memcpy(result.data, before, (size_t)size);
     run(type->gemm, &args, &parallel);
     CHECK_MEM_EQ(result.data, serial, (size_t)size);
+    args.threads = threads;
+    memcpy(result.data, before, (size_t)size);
+    run(type->gemm, &args, &parallel);
+    CHECK_MEM_EQ(result.data, serial, (size_t)size);
     if (type->epsilon > 0) check_epilogue(c, &args, &parallel, before, serial, size);
+    args.threads = 0;
   }
   if (type->epsilon > 0) check_epilogue(c, &args, NULL, before, serial, size);
   mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(result.data), mem_free(before),
@@ -374,6 +379,15 @@ TEST(gemm_integers_wrap_around) {
   CHECK_INT_EQ(c64, INT64_MAX - 2); /* 3 * (2^63 - 1) = 2^63 - 3 modulo 2^64, as signed: 2^63 - 3 */
 }
 
+/* A strip of 16 panels of 6 rows, and B, instead of room for twice A. */
+TEST(gemm_workspace_is_what_the_threads_need) {
+  GemmArgs args = {.m = 784, .n = 256, .k = 64, .transpose_a = true, .lda = 784, .ldb = 256, .ldc = 256};
+  int64_t strip = (16 * 6 + 6) * 64 * 4, b = 64 * 256 * 4;
+  CHECK(gemm_f32.workspace(&args) > 784 * 64 * 4 + b);
+  for (args.threads = 1; args.threads <= 4; args.threads++)
+    CHECK(gemm_f32.workspace(&args) <= args.threads * strip + b + 64);
+}
+
 TEST(gemm_packed_size_and_workspace_are_bounded) {
   CHECK_INT_EQ(gemm_f32.packed_b_size(INT64_MAX / 2, 1000), -1);
   CHECK_INT_EQ(gemm_f32.packed_b_size(3, 0), 0);
@@ -384,6 +398,9 @@ TEST(gemm_packed_size_and_workspace_are_bounded) {
     CHECK(gemm_f64.workspace(&args) < 4 << 20);
     args.m = 3;
     CHECK(gemm_f32.workspace(&args) < 4 << 20);
+    args.threads = 64;
+    CHECK(gemm_f32.workspace(&args) < 4 << 20);
+    args.threads = 0;
     args.m = 1 << 20;
   }
 }
