@@ -61,6 +61,32 @@ async function loadOurs(threads) {
   };
 }
 
+/** Milliseconds of what comes before our second run of a model, and of that run. */
+export async function timesOfFirstRun(threads, { folder, inputs, outputs }) {
+  const { init } = await import('/npm/dist/index.js');
+  const tf = await init({ threads });
+  const times = {};
+  const timed = async (name, work) => {
+    const started = performance.now();
+    const made = await work();
+    times[name] = performance.now() - started;
+    return made;
+  };
+  const bytes = await timed('reading', () => bytesOf(`${folder}/graph.pb`));
+  const graph = new tf.Graph();
+  await timed('import', () => graph.importGraphDef(bytes));
+  const values = inputs.map(({ data }) => data);
+  const step = await timed('plan', () =>
+    new tf.Session(graph).makeCallable(
+      outputs.map(({ name }) => graph.output(name)),
+      inputs.map(({ name }) => graph.output(`${name}:0`)),
+    ),
+  );
+  await timed('first run', () => step.runSync(...values));
+  await timed('second run', () => step.runSync(...values));
+  return times;
+}
+
 async function loadLiteRtEngine(threads) {
   const { loadAndCompile, loadLiteRt, Tensor } = await import('@litertjs/core');
   await loadLiteRt(`${MODULES}/@litertjs/core/wasm/`, { threads: threads > 1 });

@@ -1,5 +1,5 @@
 // The page of whole-models.mjs, new for each model: all engines in one page, which take turns.
-import { engines } from './engines.mjs';
+import { engines, timesOfFirstRun } from './engines.mjs';
 import { limitNow } from './limit.mjs';
 import { compare, median, relativeDifference } from './measure.mjs';
 
@@ -67,6 +67,9 @@ window.measureModel = async ({ folder, threads, rounds, names }) => {
     for (const { close } of Object.values(opened)) await close();
   }
 };
+
+/** The times until the first run of a model. */
+window.timesOfFirstRun = async ({ folder, threads }) => timesOfFirstRun(threads, await readModel(folder));
 
 /** The times of our ops in a model, after some steps to warm up. */
 window.timesOfOps = async ({ folder, steps }) => {

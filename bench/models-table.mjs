@@ -35,6 +35,20 @@ function aligned(rows) {
   );
 }
 
+/**
+ * Milliseconds until the first run, of rows [{ name, times }]; the last column is import, plan and first run divided by 1.5 times
+ * the second run and the reading.
+ */
+export function firstRunsTable(rows) {
+  const names = Object.keys(rows[0].times);
+  const body = rows.map(({ name, times }) => {
+    const taken = times.import + times.plan + times['first run'];
+    const wanted = 1.5 * times['second run'] + times.reading;
+    return [name, ...names.map((column) => milliseconds(times[column])), (taken / wanted).toFixed(2)];
+  });
+  return aligned([['', ...names, 'taken / wanted'], ...body]).join('\n');
+}
+
 /** Why engines have no time for a model; `told` is what they print besides. */
 function reasonsOf({ name, results }, threads) {
   const all = threads.flatMap((count) => {

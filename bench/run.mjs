@@ -23,7 +23,8 @@ const USAGE = `npm run bench -- [options]
   --rounds <n>          rounds per case (7)
   --models              whole models instead, beside LiteRT.js, onnxruntime-web and tfjs-wasm in Chromium
   --threads <numbers>   with --models: numbers of threads, separated by commas (1,2)
-  --ops                 with --models: only the times of our ops in each model, with one thread`;
+  --ops                 with --models: only the times of our ops in each model, with one thread
+  --first               with --models: only our times until the first run of each model, in new pages`;
 
 const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
 const FIRST_RESULT_ROUNDS = 5;
@@ -40,6 +41,7 @@ function readOptions() {
         models: { type: 'boolean' },
         threads: { type: 'string', default: '1,2' },
         ops: { type: 'boolean' },
+        first: { type: 'boolean' },
         node: { type: 'string', default: process.execPath },
         'node-only': { type: 'boolean' },
         'chromium-only': { type: 'boolean' },

@@ -10,7 +10,8 @@ import { serve } from '../tools/serve.mjs';
 import { setUp } from '../tools/setup.mjs';
 import { PYTHON } from '../tests/js/tensorflow-servers.mjs';
 import { bundleModelPage } from './bundle.mjs';
-import { modelsTable, opsTable } from './models-table.mjs';
+import { median } from './measure.mjs';
+import { firstRunsTable, modelsTable, opsTable } from './models-table.mjs';
 
 const NAMES = ['ours', 'LiteRT.js', 'onnxruntime-web', 'tfjs-wasm'];
 const STEPS_OF_TRACE = 30;
@@ -70,8 +71,22 @@ async function measureModel(call, { name, folder }, { threads, rounds }) {
   return row;
 }
 
+/** The medians of the times until the first run, each in a new page. */
+async function measureFirstRuns(call, models, { threads, rounds }) {
+  const rows = [];
+  for (const { name, folder } of models) {
+    const all = [];
+    for (let round = 0; round < rounds; round++)
+      all.push(await call('timesOfFirstRun', { folder, threads: threads[0] }));
+    const columns = Object.keys(all[0]);
+    const times = columns.map((column) => [column, median(all.map((round) => round[column]))]);
+    rows.push({ name, times: Object.fromEntries(times) });
+  }
+  return firstRunsTable(rows);
+}
+
 /** Measures, and prints a table. The rows so far are in `results` after each model. */
-export async function measureModels({ filter, threads, rounds, ops }) {
+export async function measureModels({ filter, threads, rounds, ops, first }) {
   const models = await makeModels(filter);
   if (!models) return;
   await buildWasm(await setUp({ tests: true }), 'relaxed', ['bench_gemm']);
@@ -87,6 +102,7 @@ export async function measureModels({ filter, threads, rounds, ops }) {
   const rows = [];
   mkdirSync(path.dirname(results), { recursive: true });
   try {
+    if (first) return say(await measureFirstRuns(call, models, { threads, rounds }));
     for (const model of models) {
       if (ops) {
         say(opsTable(model.name, await call('timesOfOps', { folder: model.folder, steps: STEPS_OF_TRACE })));
