@@ -70,6 +70,13 @@ export function putAscii(text: string, bytes: Uint8Array, at: number): boolean {
 /** Invalid UTF-8 becomes U+FFFD. The bytes must not be shared memory. */
 export const decodeText = (bytes: Uint8Array): string => lenient.decode(bytes);
 
+/** The low byte of each character, as of what atob() gives. Uint8Array.from() takes twenty times as long. */
+export function lowBytes(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
 /** The text, or the bytes themselves if they are not UTF-8. The bytes must not be shared memory. */
 export function textOrBytes(bytes: Uint8Array): string | Uint8Array {
   try {

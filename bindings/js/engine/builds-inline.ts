@@ -7,7 +7,7 @@ import packed from 'wasm:simd-whole';
 import packedScript from 'script:worker';
 import type { Build, Variant } from './builds.js';
 import { isNode, nodeModule } from '../base/host.js';
-import { decodeText } from '../base/utf8.js';
+import { decodeText, lowBytes } from '../base/utf8.js';
 
 /** Decodes base64 and decompresses gzip. */
 async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
@@ -15,7 +15,7 @@ async function unpack(base64: string): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(
       nodeModule('node:zlib').gunzipSync(nodeModule('node:buffer').Buffer.from(base64, 'base64')),
     );
-  const zipped = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const zipped = lowBytes(atob(base64));
   const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream('gzip'));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

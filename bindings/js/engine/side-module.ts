@@ -5,6 +5,7 @@
  */
 import { UnavailableError } from '../base/errors.js';
 import { isNode, nodeModule } from '../base/host.js';
+import { lowBytes } from '../base/utf8.js';
 import { compile } from './fetch-wasm.js';
 import type { Wasm } from './wasm.js';
 
@@ -97,5 +98,5 @@ function requestAtOnce(address: string): BufferSource {
   request.overrideMimeType('text/plain; charset=x-user-defined');
   request.send();
   if (request.status !== 200) throw new Error(`HTTP ${request.status} ${request.statusText}`);
-  return Uint8Array.from(request.responseText, (character) => character.charCodeAt(0) & 0xff);
+  return lowBytes(request.responseText);
 }

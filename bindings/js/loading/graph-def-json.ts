@@ -1,6 +1,7 @@
 /** GraphDefs in the JSON form of protobuf, as TensorFlow.js stores them: converts them to bytes. */
 import { isPlainObject, shown } from '../base/arguments.js';
 import { InvalidArgumentError } from '../base/errors.js';
+import { lowBytes } from '../base/utf8.js';
 import { MessageWriter } from '../messages/protobuf.js';
 import { dtypeNumber, isDTypeName } from '../tensor/dtypes.js';
 
@@ -25,7 +26,7 @@ export function bytesOfBase64(value: unknown): Uint8Array {
   } catch {
     throw refuse(value, 'base64');
   }
-  return Uint8Array.from(binary, (letter) => letter.charCodeAt(0));
+  return lowBytes(binary);
 }
 
 /** In place of base64 there may be bytes, which JSON does not have. */
