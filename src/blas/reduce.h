@@ -42,7 +42,11 @@ void reduce_rows_f32(ReduceKind kind, int64_t rows, int64_t length, const float 
                      const Parallel *parallel);
 void reduce_rows_f64(ReduceKind kind, int64_t rows, int64_t length, const double *x, double *y,
                      const Parallel *parallel);
-/* The same for one row, with little work for the call. */
+/* The same for one row, with little work for the call. A sum of a multiple of REDUCE_VECTORS vectors of 16
+ * bytes, of at most REDUCE_LINE elements, has this order: vector i is added to sum i % REDUCE_VECTORS of so
+ * many, from the first vector to the last; then sums i and i + 4, i and i + 2, and i and i + 1 are added;
+ * then the elements of the vector from its first to its last. */
+enum { REDUCE_LINE = 1024, REDUCE_VECTORS = 8 };
 float reduce_row_f32(ReduceKind kind, int64_t length, const float *x);
 double reduce_row_f64(ReduceKind kind, int64_t length, const double *x);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/sync.h"
+#include "blas/reduce.h"
 #include "ops/support/fused_formula.h"
 
 #if EMITTED_CODE
@@ -28,17 +29,23 @@ enum {
   LOCAL_SET = 0x21,
   LOCAL_TEE = 0x22,
   I32_LOAD = 0x28,
+  F32_STORE = 0x38,
+  F64_STORE = 0x39,
   I32_CONST = 0x41,
   I32_ADD = 0x6a,
+  F32_ADD = 0x92,
+  F64_ADD = 0xa0,
   SIMD = 0xfd,
   V128_LOAD = 0,
   LOAD32_SPLAT = 9,
   LOAD64_SPLAT = 10,
   V128_STORE = 11,
   V128_CONST = 12,
+  F32X4_LANE = 31,
+  F64X2_LANE = 33,
 };
 
-enum { MOST_BYTES = 8192, VECTOR = 16, LETTERS = 128 };
+enum { MOST_BYTES = 16384, VECTOR = 16, LETTERS = 128 };
 
 typedef struct Emitter {
   const FusedLoop *loop;
@@ -66,11 +73,11 @@ static void put_two(Emitter *e, int code, uint32_t operand) {
   put_number(e, operand);
 }
 
-/* A number of at least -64 that is less than 128: signed LEB128. */
+/* Signed LEB128. */
 static void put_signed(Emitter *e, int number) {
   put(e, I32_CONST);
-  if (number >= 64) put(e, number | 0x80), put(e, 0);
-  else put(e, number & 0x7f);
+  for (; number < -64 || number >= 64; number >>= 7) put(e, (number & 0x7f) | 0x80);
+  put(e, number & 0x7f);
 }
 
 static void put_simd(Emitter *e, uint32_t code) { put_two(e, SIMD, code); }
@@ -97,7 +104,8 @@ static int begin_section(Emitter *e, int id) {
   return begin_sized(e);
 }
 
-/* --- locals: the parameters, a pointer and a vector for each pointer, the nodes, the constants --- */
+/* --- locals: the parameters, a pointer and a vector for each pointer, the nodes, the constants, the sums ---
+ */
 
 enum { POINTERS, COUNT, FIRST_LOCAL };
 
@@ -112,13 +120,22 @@ static uint32_t constant_local(const Emitter *e, int number) {
   return node_local(e, e->loop->num_nodes + number);
 }
 
+static uint32_t sum_local(const Emitter *e, int number) {
+  return constant_local(e, e->num_constants + number);
+}
+
 static bool is_still(const Emitter *e, int pointer) { return e->loop->still >> pointer & 1; }
+
+/* The nodes with a formula. */
+static int num_vector_nodes(const Emitter *e) { return e->loop->num_nodes - fused_loop_sums(e->loop); }
+/* The sum, which is the last node. */
+static const FusedLoopNode *sum_node(const Emitter *e) { return &e->loop->nodes[num_vector_nodes(e)]; }
 
 /* --- before the loop --- */
 
 static void collect_constants(Emitter *e) {
   double value;
-  for (int i = 0; i < e->loop->num_nodes; i++) {
+  for (int i = 0; i < num_vector_nodes(e); i++) {
     for (const char *text = fused_formula_text(e->loop->nodes[i].formula); *text; text++) {
       if (fused_formula_constant(*text, &value) && e->constants[(int)*text] == 0)
         e->constants[(int)*text] = (uint8_t)++e->num_constants;
@@ -159,6 +176,11 @@ static void put_setup(Emitter *e) {
     put_lanes(e, value);
     put_two(e, LOCAL_SET, constant_local(e, e->constants[letter] - 1));
   }
+  /* -0 + x is x, also for x = -0. */
+  for (int i = 0; fused_loop_sums(e->loop) && i < REDUCE_VECTORS; i++) {
+    put_lanes(e, -0.0);
+    put_two(e, LOCAL_SET, sum_local(e, i));
+  }
 }
 
 /* --- a node --- */
@@ -180,11 +202,11 @@ static void put_letter(Emitter *e, char letter) {
   static const struct {
     char letter;
     uint8_t f32, f64;
-  } kCodes[] = {{'+', 0xe4, 0xf0}, {'-', 0xe5, 0xf1}, {'*', 0xe6, 0xf2}, {'/', 0xe7, 0xf3}, {'n', 0xe1, 0xed},
-                {'a', 0xe0, 0xec}, {'r', 0xe3, 0xef}, {'f', 0x68, 0x75}, {'c', 0x67, 0x74}, {'i', 0x6a, 0x94},
-                {'m', 0xea, 0xf6}, {'M', 0xeb, 0xf7}, {'<', 0x43, 0x49}, {'>', 0x44, 0x4a}, {'l', 0x45, 0x4b},
-                {'=', 0x41, 0x47}, {'!', 0x42, 0x48}, {'&', 0x4e, 0x4e}, {'|', 0x50, 0x50}, {'~', 0x4f, 0x4f},
-                {'?', 0x52, 0x52}};
+  } kCodes[] = {{'+', 0xe4, 0xf0}, {'-', 0xe5, 0xf1}, {'*', 0xe6, 0xf2}, {'/', 0xe7, 0xf3},
+                {'n', 0xe1, 0xed}, {'a', 0xe0, 0xec}, {'r', 0xe3, 0xef}, {'f', 0x68, 0x75},
+                {'c', 0x67, 0x74}, {'i', 0x6a, 0x94}, {'m', 0xea, 0xf6}, {'M', 0xeb, 0xf7},
+                {'<', 0x43, 0x49}, {'>', 0x44, 0x4a}, {'l', 0x45, 0x4b}, {'=', 0x41, 0x47},
+                {'!', 0x42, 0x48}, {'&', 0x4e, 0x4e}, {'|', 0x50, 0x50}, {'?', 0x52, 0x52}};
   for (size_t i = 0; i < sizeof kCodes / sizeof *kCodes; i++) {
     if (kCodes[i].letter == letter) put_simd(e, e->loop->is_double ? kCodes[i].f64 : kCodes[i].f32);
   }
@@ -205,6 +227,47 @@ static void put_node(Emitter *e, int i, uint32_t offset) {
   put_memory(e, V128_STORE, offset);
 }
 
+/* --- the sum --- */
+
+/* sum `to` = sum `to` + sum `from` */
+static void put_sum_of(Emitter *e, int to, int from) {
+  put_two(e, LOCAL_GET, sum_local(e, to));
+  put_two(e, LOCAL_GET, sum_local(e, from));
+  put_letter(e, '+');
+  put_two(e, LOCAL_SET, sum_local(e, to));
+}
+
+/* Adds the vector at that offset. */
+static void put_summand(Emitter *e, uint32_t offset) {
+  uint32_t sum = sum_local(e, (int)(offset / VECTOR));
+  put_two(e, LOCAL_GET, sum);
+  put_operand(e, sum_node(e)->operands[0], offset);
+  put_letter(e, '+');
+  put_two(e, LOCAL_SET, sum);
+}
+
+static void put_lane(Emitter *e, int lane) {
+  put_two(e, LOCAL_GET, sum_local(e, 0));
+  put_simd(e, e->loop->is_double ? F64X2_LANE : F32X4_LANE);
+  put(e, lane);
+}
+
+/* After the loop: stores the sum of the sums. */
+static void put_total(Emitter *e) {
+  bool is_double = e->loop->is_double;
+  for (int apart = REDUCE_VECTORS / 2; apart > 0; apart /= 2) {
+    for (int i = 0; i < apart; i++) put_sum_of(e, i, i + apart);
+  }
+  put_two(e, LOCAL_GET, pointer_local(sum_node(e)->out));
+  put_lane(e, 0);
+  for (int lane = 1; lane < (is_double ? 2 : 4); lane++) {
+    put_lane(e, lane);
+    put(e, is_double ? F64_ADD : F32_ADD);
+  }
+  put_two(e, is_double ? F64_STORE : F32_STORE, 0);
+  put_number(e, 0);
+}
+
 /* --- all --- */
 
 static void put_loop(Emitter *e) {
@@ -213,10 +276,11 @@ static void put_loop(Emitter *e) {
   put(e, NO_RESULT);
   for (uint32_t offset = 0; offset < (uint32_t)bytes; offset += VECTOR) {
     memset(e->loaded, 0, sizeof e->loaded);
-    for (int i = 0; i < e->loop->num_nodes; i++) put_node(e, i, offset);
+    for (int i = 0; i < num_vector_nodes(e); i++) put_node(e, i, offset);
+    if (fused_loop_sums(e->loop)) put_summand(e, offset);
   }
   for (int i = 0; i < e->loop->num_pointers; i++) {
-    if (is_still(e, i)) continue;
+    if (is_still(e, i) || (fused_loop_sums(e->loop) && i == sum_node(e)->out)) continue;
     put_two(e, LOCAL_GET, pointer_local(i));
     put_signed(e, bytes);
     put(e, I32_ADD);
@@ -237,10 +301,12 @@ static void put_function(Emitter *e) {
   put_number(e, 2);
   put_number(e, e->loop->num_pointers);
   put(e, I32);
-  put_number(e, (uint32_t)(e->loop->num_pointers + e->loop->num_nodes + e->num_constants));
+  put_number(e, (uint32_t)(e->loop->num_pointers + e->loop->num_nodes + e->num_constants +
+                           (fused_loop_sums(e->loop) ? REDUCE_VECTORS : 0)));
   put(e, V128);
   put_setup(e);
   put_loop(e);
+  if (fused_loop_sums(e->loop)) put_total(e);
   put(e, END);
   end_sized(e, body);
   end_sized(e, section);

@@ -24,7 +24,7 @@ static const struct {
     {"RealDiv", "xy/"},
     {"Reciprocal", "1x/"},
     {"ReciprocalGrad", "ynxx**"},
-    {"Relu", "xx0l~"},
+    {"Relu", "x0M"},
     {"Relu6", "x0M6m"},
     {"Relu6Grad", "xy0>y6<&1&*"},
     {"ReluGrad", "xy0>1&*"},

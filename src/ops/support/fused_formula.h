@@ -10,7 +10,6 @@
  *   m M            b < a ? b : a, a < b ? b : a
  *   < > l = !      masks: <, >, <=, ==, != (true for a NaN)
  *   & |            of bits
- *   ~              a & ~b
  *   ?              a where the mask c is set, else b
  */
 #ifndef TFCORE_OPS_SUPPORT_FUSED_FORMULA_H_

@@ -5,6 +5,17 @@ static bool may_join(const FusedCall *call, DataType type) {
   return call->node->formula > 0 && !call->per_row && call->node->type == type;
 }
 
+/* Whether the loop of the group before a call can add up the row that the call reduces: it has read it, and
+ * adds in the order of the call. */
+static bool may_sum(const FusedRun *run, const FusedGroup *group, const FusedCall *call) {
+  const FusedNode *node = call->node, *before = run->calls[group->end - 1].node;
+  int64_t unit = REDUCE_VECTORS * 16 / node->in_size;
+  return node->kind == FUSED_REDUCE && node->type == before->type &&
+         (node->loop.reduce == REDUCE_SUM || node->loop.reduce == REDUCE_MEAN) &&
+         node->operands[0] == run->program->num_inputs + (int)(before - run->program->nodes) &&
+         run->row > 0 && run->row % unit == 0 && run->row <= REDUCE_LINE;
+}
+
 /* Makes an access of a call the next pointer of the loop. Returns its number, or -1 if there are too many. */
 static int add_pointer(FusedGroup *group, int call, int access) {
   int number = group->loop.num_pointers;
@@ -27,7 +38,7 @@ static bool add_node(const FusedRun *run, FusedGroup *group, int call, int *know
   const FusedNode *node = run->calls[call].node;
   FusedLoop *loop = &group->loop;
   FusedLoopNode *to = &loop->nodes[loop->num_nodes];
-  to->formula = node->formula;
+  to->formula = node->kind == FUSED_REDUCE ? FUSED_LOOP_SUM : node->formula;
   for (int k = 0; k < node->num_operands; k++) {
     int *operand = &known[node->operands[k]];
     if (*operand < 0) {
@@ -83,6 +94,7 @@ void fused_groups_plan(FusedRun *run) {
     DataType type = run->calls[i].node->type;
     if (!may_join(&run->calls[i], type)) continue;
     while (group->end < run->num_calls && may_join(&run->calls[group->end], type)) group->end++;
+    if (group->end < run->num_calls && may_sum(run, group, &run->calls[group->end])) group->end++;
     if (group->end == i + 1 || !describe_loop(run, group)) continue;
     group->unit = fused_loop_unit(&group->loop);
     group->hash = fused_loop_hash(&group->loop);

@@ -4,10 +4,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "blas/reduce.h"
 #include "ops/support/fused_emit.h"
+
+bool fused_loop_sums(const FusedLoop *loop) {
+  return loop->num_nodes > 0 && loop->nodes[loop->num_nodes - 1].formula == FUSED_LOOP_SUM;
+}
 
 uint8_t fused_loop_unit(const FusedLoop *loop) {
   int lanes = loop->is_double ? 2 : 4;
+  if (fused_loop_sums(loop)) return (uint8_t)(REDUCE_VECTORS * lanes);
   return (uint8_t)(loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes);
 }
 

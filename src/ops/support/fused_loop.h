@@ -21,10 +21,12 @@ enum {
   FUSED_LOOP_MOST_POINTERS = 32,
   FUSED_LOOP_NODES = 128,  /* the value of node i is operand FUSED_LOOP_NODES + i; pointer i is operand i */
   FUSED_LOOP_INSIDE = 255, /* a result that is not stored */
+  FUSED_LOOP_SUM =
+      255, /* a formula: of the last node, the sum of all elements of an operand (blas/reduce.h) */
 };
 
 typedef struct FusedLoopNode {
-  uint8_t formula; /* > 0: ops/support/fused_formula.h */
+  uint8_t formula; /* > 0: ops/support/fused_formula.h; or FUSED_LOOP_SUM */
   uint8_t operands[2];
   uint8_t out; /* the pointer of the result, or FUSED_LOOP_INSIDE */
 } FusedLoopNode;
@@ -36,6 +38,9 @@ typedef struct FusedLoop {
   FusedLoopNode nodes[FUSED_MOST_NODES];
 } FusedLoop;
 
+/* Whether the last node is a sum. Then the code computes a whole row, of a multiple of fused_loop_unit
+ * elements and at most REDUCE_LINE. */
+bool fused_loop_sums(const FusedLoop *loop);
 /* The elements that one round computes; `count` of the code is the number of rounds, at least 1. */
 uint8_t fused_loop_unit(const FusedLoop *loop);
 uint32_t fused_loop_hash(const FusedLoop *loop);

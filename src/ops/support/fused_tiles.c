@@ -212,6 +212,11 @@ static void run_calls(const Tiles *tiles, const FusedGroup *group, int64_t at, i
   }
 }
 
+static void make_mean(const FusedNode *node, int64_t count, char *sum) {
+  if (node->type == DT_FLOAT) *(float *)sum /= (float)count;
+  else *(double *)sum /= (double)count;
+}
+
 /* The first elements of a tile; returns their number. */
 static int64_t run_loop(const Tiles *tiles, const FusedGroup *group, EmittedLoop *loop, int64_t at,
                         int64_t row, int64_t count) {
@@ -224,6 +229,9 @@ static int64_t run_loop(const Tiles *tiles, const FusedGroup *group, EmittedLoop
         address(tiles, access < FUSED_MOST_OPERANDS ? &call->operands[access] : &call->out, at, row);
   }
   if (rounds > 0) loop(pointers, (int32_t)rounds);
+  const FusedCall *last = &tiles->run->calls[group->end - 1];
+  if (last->node->kind == FUSED_REDUCE && last->node->loop.reduce == REDUCE_MEAN)
+    make_mean(last->node, count, address(tiles, &last->out, at, row));
   return rounds * group->unit;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "blas/reduce.h"
 #include "c_api/random_values.h"
 #include "op_runner.h"
 #include "ops/support/fused_loop.h"
@@ -111,7 +112,7 @@ static NodeOutput any_node(Builder *b, const char *name) {
 }
 
 static bool build(Builder *b, TestStep *step) {
-  static const int64_t kSizes[] = {1, 2, 3, 7, 16, 33, 130, 600};
+  static const int64_t kSizes[] = {1, 2, 3, 7, 16, 33, 64, 130, 160, 600, 1024};
   int64_t elements = 1;
   for (int k = 0; k < BASE_RANK; k++) {
     b->dims[k] = kSizes[random_below(&b->random, COUNT(kSizes))];
@@ -207,6 +208,55 @@ TEST(emitted_loops_read_elements_that_they_overwrite_before) {
   session_free(session);
   clear_values(&fused);
   end(&f);
+  fused_loop_warm_after(before);
+}
+
+/* The loop that computes the elements adds them up: without it, a single elementwise node has no loop. Zeros
+ * become -0, whose sum is -0. */
+static void check_sum(const char *reduction_op, DataType type, int64_t length, bool has_loop) {
+  Fixture f;
+  TestStep fused = {.num_feeds = 1, .num_fetches = 1};
+  REQUIRE(begin(&f));
+  char shape[64];
+  snprintf(shape, sizeof shape, "shape { dim { size: 3 } dim { size: %d } }", (int)length);
+  Attr attrs[] = {{"dtype", type == DT_FLOAT ? "type: DT_FLOAT" : "type: DT_DOUBLE"}, {"shape", shape}};
+  NodeOutput x = fused.feeds[0] = out(add_node(f.graph, "Placeholder", "x", NULL, 0, attrs, 2));
+  REQUIRE_OK(tensor_allocate_dims(&fused.values[0], type, 2, (int64_t[]){3, length}, NULL, &f.status),
+             f.status);
+  for (int64_t i = 0; i < 3 * length; i++) {
+    double value = i < length ? 0 : (double)(i * 7919 % 1009) / 64 - 7;
+    if (type == DT_FLOAT) tensor_f32(&fused.values[0])[i] = (float)value;
+    else ((double *)fused.values[0].data)[i] = value;
+  }
+  fused.fetches[0] = reduction(f.graph, reduction_op, "y", unary(f.graph, "Neg", "negative", x));
+  TestStep plain = fused;
+  Session *session = plain_session(&f);
+  int loops = fused_loop_count();
+  CHECK_CONTEXT("%s of %d", reduction_op, (int)length);
+  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
+      CHECK_OK(run_step(f.session, &fused, &f.status), f.status)) {
+    check_same(&fused.results[0], &plain.results[0], "y");
+    if (length % 16 == 0 && length <= REDUCE_LINE) CHECK(signbit(tensor_double_at(&fused.results[0], 0)));
+    CHECK_INT_EQ(fused_loop_count() - loops, has_loop && EMITTED_CODE);
+  }
+  CHECK_CONTEXT("%s", "");
+  clear_results(&fused);
+  clear_results(&plain);
+  session_free(session);
+  clear_values(&fused);
+  end(&f);
+}
+
+TEST(emitted_loops_add_up_rows) {
+  int64_t before = fused_loop_warm_after(1);
+  fused_loop_reserve(1000); /* forgets the loops of other tests */
+  check_sum("Sum", DT_FLOAT, 1024, true);
+  check_sum("Mean", DT_FLOAT, 160, false); /* the loop that is known serves this row, too */
+  check_sum("Sum", DT_DOUBLE, 144, true);
+  check_sum("Mean", DT_DOUBLE, 1024, false);
+  fused_loop_reserve(1000);
+  check_sum("Sum", DT_FLOAT, 1056, false); /* longer than what is summed in one piece */
+  check_sum("Sum", DT_FLOAT, 148, false);  /* not a whole number of rounds */
   fused_loop_warm_after(before);
 }
 
