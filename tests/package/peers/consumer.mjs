@@ -10,7 +10,8 @@ import { root, run } from '../../../tools/process.mjs';
 
 /**
  * The program of every project: a product that several threads compute, a gradient, the same gradient computed in
- * a worker, and the name of an error's class, because minifiers may shorten it.
+ * a worker, a model that is saved and loaded by files of the package that are imported on demand, and the name of an error's class,
+ * because minifiers may shorten it.
  */
 const PROBE = (entry) => `
 import { detectFeatures, init } from '${entry}';
@@ -29,11 +30,15 @@ export async function probe(options) {
   const [slope] = g.gradients([g.square(x)], [x]);
   const gradient = await session.run(slope, new Map([[x, new Float32Array(160 * 160).fill(3)]]));
   const error = await session.run(slope).catch((caught) => caught);
+  const model = tf.model({ session, signatures: { inputs: { x }, outputs: { y: g.square(x) } } });
+  const loaded = await tf.load(await model.save());
+  const { y } = await loaded.run({ x: new Float32Array(160 * 160).fill(3) });
+  await loaded.close();
   await session.close();
   const away = new tf.Session(g, { target: 'worker' });
   const inWorker = await away.run(slope, new Map([[x, new Float32Array(160 * 160).fill(3)]])).then(({ data }) => data[7], String);
   await away.close();
-  return { variant: tf.variant, threads: tf.threads, reason: tf.variantReason ?? null, product: product.data.every((v) => v === 640), gradient: gradient.data[7], inWorker, error: error.name };
+  return { variant: tf.variant, threads: tf.threads, reason: tf.variantReason ?? null, product: product.data.every((v) => v === 640), gradient: gradient.data[7], loaded: y.data[7], inWorker, error: error.name };
 }
 
 /** The build that the host chooses, then each build that it can run. */
@@ -156,10 +161,10 @@ export async function runIn(cwd, command, args, env = {}) {
 export function checkResults(results, { variants, chosen = variants.at(-1), reason = null }) {
   for (const [name, result] of Object.entries(results)) {
     assert.equal(result.failed, undefined, `${name}: ${result.failed}`);
-    const { variant, threads, product, gradient, inWorker, error } = result;
+    const { variant, threads, product, gradient, loaded, inWorker, error } = result;
     assert.deepEqual(
-      { product, gradient, inWorker, error },
-      { product: true, gradient: 6, inWorker: 6, error: 'InvalidArgumentError' },
+      { product, gradient, loaded, inWorker, error },
+      { product: true, gradient: 6, loaded: 9, inWorker: 6, error: 'InvalidArgumentError' },
       name,
     );
     assert.equal(variant, name === 'chosen' ? chosen : name);

@@ -50,6 +50,25 @@ describe('the package in a page', function () {
     assert.deepEqual(await resultsOfFolder(folder, {}), [1, 4, 9]);
   });
 
+  it('in a service worker, as one file', async () => {
+    const folder = site(
+      'page-service-worker',
+      {
+        'main.js': `navigator.serviceWorker.onmessage = ({ data }) => (globalThis.results = data);
+          await navigator.serviceWorker.register('./worker.js', { type: 'module' });
+          (await navigator.serviceWorker.ready).active.postMessage('run');`,
+        'worker.js': `import { probe } from './probe.js';
+          onmessage = async ({ source }) => source.postMessage(await probe({}).catch((error) => ({ failed: String(error) })));`,
+      },
+      { entry: './tfcore-wasm/inline.js' },
+    );
+    const { variant, product, gradient, loaded, failed } = await resultsOfFolder(folder, {});
+    assert.deepEqual(
+      { variant, product, gradient, loaded, failed },
+      { variant: 'simd', product: true, gradient: 6, loaded: 9, failed: undefined },
+    );
+  });
+
   it('where the policy allows no wasm: the error names the setting', async () => {
     const folder = site('page-strict', {}, { entry: './tfcore-wasm/index.js' });
     const { simd } = await resultsOfFolder(folder, {
