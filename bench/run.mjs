@@ -24,7 +24,7 @@ const USAGE = `npm run bench -- [options]
   --models              whole models instead, beside LiteRT.js, onnxruntime-web and tfjs-wasm in Chromium
   --threads <numbers>   with --models: numbers of threads, separated by commas (1,2)
   --ops                 with --models: only the times of our ops in each model, with one thread
-  --first               with --models: only our times until the first run of each model, in new pages`;
+  --first               with --models: only our times until the first run of each model, with the first number of threads`;
 
 const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
 const FIRST_RESULT_ROUNDS = 5;

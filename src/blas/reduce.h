@@ -22,6 +22,12 @@
 
 #include "base/parallel.h"
 
+/* A row of floats with a multiple of REDUCE_VECTORS vectors of 16 bytes, and at most REDUCE_LINE elements, is
+ * summed in this order: vector i is added to sum i % REDUCE_VECTORS of so many, from the first vector to the
+ * last; then sums i and i + 4, i and i + 2, and i and i + 1 are added; then the elements of the vector from
+ * its first to its last. */
+enum { REDUCE_LINE = 1024, REDUCE_VECTORS = 8 };
+
 typedef enum ReduceKind { REDUCE_SUM, REDUCE_MEAN, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN } ReduceKind;
 
 /* The workspace in bytes (64-byte aligned; may be 0): intermediate results of reductions over axes that are
@@ -42,11 +48,7 @@ void reduce_rows_f32(ReduceKind kind, int64_t rows, int64_t length, const float 
                      const Parallel *parallel);
 void reduce_rows_f64(ReduceKind kind, int64_t rows, int64_t length, const double *x, double *y,
                      const Parallel *parallel);
-/* The same for one row, with little work for the call. A sum of a multiple of REDUCE_VECTORS vectors of 16
- * bytes, of at most REDUCE_LINE elements, has this order: vector i is added to sum i % REDUCE_VECTORS of so
- * many, from the first vector to the last; then sums i and i + 4, i and i + 2, and i and i + 1 are added;
- * then the elements of the vector from its first to its last. */
-enum { REDUCE_LINE = 1024, REDUCE_VECTORS = 8 };
+/* The same for one row, with little work for the call. */
 float reduce_row_f32(ReduceKind kind, int64_t length, const float *x);
 double reduce_row_f64(ReduceKind kind, int64_t length, const double *x);
 

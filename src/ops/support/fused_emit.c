@@ -104,8 +104,7 @@ static int begin_section(Emitter *e, int id) {
   return begin_sized(e);
 }
 
-/* --- locals: the parameters, a pointer and a vector for each pointer, the nodes, the constants, the sums ---
- */
+/* --- locals: the parameters, two for each pointer, the nodes, the constants, the sums --- */
 
 enum { POINTERS, COUNT, FIRST_LOCAL };
 
