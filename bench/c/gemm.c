@@ -88,10 +88,10 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
                    .ldb = transpose_b ? k : n,
                    .c = c,
                    .ldc = n};
-  void *packed = mem_alloc(packed_b ? gemm_f32.packed_b_size(k, n) : 0);
+  void *packed = mem_alloc(!packed_b ? 0 : m == 1 ? gemm_f32.row_b_size(k, n) : gemm_f32.packed_b_size(k, n));
   if (packed && b && packed_b) {
-    gemm_f32.pack_b(&args, NULL, packed);
-    args.packed_b = packed;
+    (m == 1 ? gemm_f32.pack_row_b : gemm_f32.pack_b)(&args, NULL, packed);
+    *(m == 1 ? &args.row_b : &args.packed_b) = packed;
   }
   void *workspace = mem_alloc(gemm_f32.workspace(&args));
   double best = 1e30, flops = 2.0 * m * n * k;

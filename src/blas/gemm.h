@@ -15,7 +15,8 @@
  *
  * How it works: A and B are copied into panels that the inner loop reads from front to back
  * (gemm_packed.inc); where a matrix is used too seldom to pay for its copy (few rows or columns), loops
- * without copies run (gemm_direct.inc). A single row reads a packed B from front to back (gemm_row.inc).
+ * without copies run (gemm_direct.inc). A single row reads a B that is packed
+ * for it from front to back (gemm_row.inc).
  */
 #ifndef TFCORE_BLAS_GEMM_H_
 #define TFCORE_BLAS_GEMM_H_
@@ -45,7 +46,7 @@ typedef struct GemmArgs {
   bool transpose_a, transpose_b;
   const void *a;
   int64_t lda;
-  const void *b; /* ignored when packed_b is given */
+  const void *b; /* ignored when packed_b or row_b is given */
   int64_t ldb;
   void *c;
   int64_t ldc;
@@ -54,6 +55,7 @@ typedef struct GemmArgs {
   GemmActivation activation;
   const GemmEpilogue *epilogue; /* or NULL; of gemm_f32 and gemm_f64 */
   const void *packed_b;         /* op(B) as pack_b left it, for the same n, k; or NULL */
+  const void *row_b;            /* op(B) as pack_row_b left it, for the same n, k, if m is 1; or NULL */
   int threads; /* parallel_threads() of the `parallel` of run(), for a workspace that is no larger than these
                 * need; or 0, for any number */
   /* If not NULL, A is not stored as a matrix. Instead this function computes rows [i, i + rows) of it from
@@ -69,7 +71,7 @@ enum { GEMM_MAX_ROWS = 6 };
 typedef struct GemmType {
   /* The size of `workspace` for `run` in bytes (64-byte aligned; its contents are undefined before and
    * after). If it is 0, NULL is allowed. At most a few megabytes for any shape. Depends on the sizes, the
-   * transposes, the threads and on whether packed_b is given. */
+   * transposes, the threads and on whether packed_b and row_b are given. */
   int64_t (*workspace)(const GemmArgs *args);
   void (*run)(const GemmArgs *args, const Parallel *parallel, void *workspace);
   /* Packs a B that many products share, such as constant weights, to save the copy in each product.
@@ -80,6 +82,9 @@ typedef struct GemmType {
   /* The place of element (p, j) of op(B) in the packed form, counted in elements, for those that compute B.
    * The other columns of the same vector follow. */
   int64_t (*packed_b_place)(int64_t k, int64_t n, int64_t p, int64_t j);
+  /* The same two for products of a single row, whose B has an order of its own; NULL except for gemm_f32. */
+  int64_t (*row_b_size)(int64_t k, int64_t n);
+  void (*pack_row_b)(const GemmArgs *args, const Parallel *parallel, void *packed);
 } GemmType;
 
 extern const GemmType gemm_f32, gemm_f64;

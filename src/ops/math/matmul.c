@@ -11,13 +11,8 @@
 typedef struct MatMulState {
   bool transpose_a, transpose_b;
   bool is_constant; /* B, of type float or double */
-  ConstantForm packed_b;
+  ConstantForm packed_b, row_b;
 } MatMulState;
-
-/* Whether the product is faster with a packed B. */
-static bool wants_packed(const MatrixProduct *product) {
-  return product->args.m > 2 || (product->args.m == 1 && product->type == DT_FLOAT);
-}
 
 static bool matmul_construct(const KernelConstruction *construction, void *memory, Status *status) {
   MatMulState *state = memory;
@@ -28,7 +23,11 @@ static bool matmul_construct(const KernelConstruction *construction, void *memor
   return true;
 }
 
-static void matmul_destroy(void *memory) { constant_form_free(&((MatMulState *)memory)->packed_b); }
+static void matmul_destroy(void *memory) {
+  MatMulState *state = memory;
+  constant_form_free(&state->packed_b);
+  constant_form_free(&state->row_b);
+}
 
 /* Checks the shapes, fills in the sizes, allocates the product. */
 static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
@@ -63,13 +62,21 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
   return true;
 }
 
-static bool multiply(KernelContext *context, MatrixProduct *product, Status *status) {
+/* Gives the constant B in the form with which the product is fastest, if B has one. */
+static bool pack(KernelContext *context, MatrixProduct *product, Status *status) {
   MatMulState *state = context->state;
   GemmArgs *args = &product->args;
+  if (!state->is_constant || args->k == 0) return true;
+  if (args->m == 1 && product->type == DT_FLOAT)
+    return packed_row_get(&state->row_b, args, context->parallel, &args->row_b, status);
+  if (args->m <= 2) return true;
+  return packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b, status);
+}
+
+static bool multiply(KernelContext *context, MatrixProduct *product, Status *status) {
+  GemmArgs *args = &product->args;
   if (args->m == 0 || args->n == 0) return true; /* the product of the other sizes is arbitrary */
-  if (state->is_constant && args->k > 0 && wants_packed(product)) {
-    TRY(packed_matrix_get(&state->packed_b, product->type, args, context->parallel, &args->packed_b, status));
-  }
+  TRY(pack(context, product, status));
   args->threads = parallel_threads(context->parallel);
   int64_t size = matrix_product_workspace(product);
   Buffer *workspace = NULL;

@@ -9,5 +9,8 @@
 /* args->b, which is not empty, of type float or double, packed for GemmArgs.packed_b. */
 MUST_CHECK bool packed_matrix_get(ConstantForm *form, DataType type, const GemmArgs *args,
                                   const Parallel *parallel, const void **packed, Status *status);
+/* The same of type float for GemmArgs.row_b. */
+MUST_CHECK bool packed_row_get(ConstantForm *form, const GemmArgs *args, const Parallel *parallel,
+                               const void **packed, Status *status);
 
 #endif

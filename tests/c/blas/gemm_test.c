@@ -49,7 +49,8 @@ static const Type kTypes[] = {
 typedef struct Case {
   const Type *type;
   int64_t m, n, k;
-  bool transpose_a, transpose_b, accumulate, bias, packed_b, gathered; /* gathered: only pack_a knows A */
+  bool transpose_a, transpose_b, accumulate, bias, packed_b, row_b,
+      gathered; /* gathered: only pack_a knows A */
   GemmActivation activation;
   int64_t gap; /* unused elements after each row */
 } Case;
@@ -156,9 +157,9 @@ static void check_epilogue(const Case *c, const GemmArgs *plain, const Parallel 
 static void check_case(const Case *c) {
   const Type *type = c->type;
   CHECK_CONTEXT(
-      "%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d activation=%d packed=%d gathered=%d gap=%d",
+      "%s m=%d n=%d k=%d ta=%d tb=%d accumulate=%d bias=%d activation=%d packed=%d row=%d gathered=%d gap=%d",
       type->name, (int)c->m, (int)c->n, (int)c->k, c->transpose_a, c->transpose_b, c->accumulate, c->bias,
-      c->activation, c->packed_b, c->gathered, (int)c->gap);
+      c->activation, c->packed_b, c->row_b, c->gathered, (int)c->gap);
   random_state = (uint32_t)(c->m * 31 + c->n * 17 + c->k);
   Matrix a = c->transpose_a ? make_matrix(type, c->k, c->m, c->gap) : make_matrix(type, c->m, c->k, c->gap);
   Matrix b =
@@ -186,12 +187,17 @@ static void check_case(const Case *c) {
     args.a = &source, args.lda = 0, args.transpose_a = false;
     args.pack_a = pack_source;
   }
+  int64_t calls = 0;
+  Parallel packers = {fake_parallel_run, &calls, 3};
   if (c->packed_b) {
     packed = mem_alloc(type->gemm->packed_b_size(c->k, c->n));
-    int64_t calls = 0;
-    Parallel parallel = {fake_parallel_run, &calls, 3};
-    type->gemm->pack_b(&args, &parallel, packed);
+    type->gemm->pack_b(&args, &packers, packed);
     args.packed_b = packed;
+    args.b = NULL;
+  } else if (c->row_b) {
+    packed = mem_alloc(type->gemm->row_b_size(c->k, c->n));
+    type->gemm->pack_row_b(&args, &packers, packed);
+    args.row_b = packed;
     args.b = NULL;
   }
   run(type->gemm, &args, NULL);
@@ -303,6 +309,28 @@ TEST(gemm_large_sizes) {
   }
 }
 
+TEST(gemm_row_of_every_width) {
+  static const int64_t kDepths[] = {1, 7, 256, 300, 601};
+  for (size_t i = 0; i < sizeof kDepths / sizeof kDepths[0]; i++) {
+    for (int64_t n = 0; n <= 170; n++) {
+      for (unsigned flags = 0; flags < 16; flags++) {
+        Case c = {.type = &kTypes[0],
+                  .m = 1,
+                  .n = n,
+                  .k = kDepths[i],
+                  .transpose_a = flags & 1,
+                  .transpose_b = flags >> 1 & 1,
+                  .accumulate = flags >> 2 & 1,
+                  .bias = flags >> 3 & 1,
+                  .row_b = true,
+                  .activation = (GemmActivation)(n % 3),
+                  .gap = n % 4};
+        check_case(&c);
+      }
+    }
+  }
+}
+
 /* A row that is multiplied alone, with B as it is or packed, has the bits that it has in a larger product. */
 TEST(gemm_rows_do_not_depend_on_their_number) {
   static const int64_t kSizes[][2] = {{40, 31}, {8, 300}, {203, 7}, {1100, 520}, {64, 256}};
@@ -311,20 +339,24 @@ TEST(gemm_rows_do_not_depend_on_their_number) {
     int64_t n = kSizes[s][0], k = kSizes[s][1], size = ROWS * n * 4;
     random_state = (uint32_t)s;
     Matrix a = make_matrix(&kTypes[0], ROWS, k, 0), b = make_matrix(&kTypes[0], k, n, 0);
-    float *all = mem_alloc(size), *alone = mem_alloc(size), *packed = mem_alloc(gemm_f32.packed_b_size(k, n));
+    float *all = mem_alloc(size), *alone = mem_alloc(size), *packed = mem_alloc(gemm_f32.packed_b_size(k, n)),
+          *for_row = mem_alloc(gemm_f32.row_b_size(k, n));
     GemmArgs args =
         {.m = ROWS, .n = n, .k = k, .a = a.data, .lda = k, .b = b.data, .ldb = n, .c = all, .ldc = n};
     run(&gemm_f32, &args, NULL);
     gemm_f32.pack_b(&args, NULL, packed);
+    gemm_f32.pack_row_b(&args, NULL, for_row);
     args.m = 1;
-    for (int pass = 0; pass < 2; pass++, args.packed_b = packed) {
+    for (int pass = 0; pass < 3; pass++) {
+      args.packed_b = pass == 1 ? packed : NULL;
+      args.row_b = pass == 2 ? for_row : NULL;
       for (int64_t i = 0; i < ROWS; i++) {
         args.a = (float *)a.data + i * k, args.c = alone + i * n;
         run(&gemm_f32, &args, NULL);
       }
       CHECK_MEM_EQ(alone, all, (size_t)size);
     }
-    mem_free(a.data), mem_free(b.data), mem_free(all), mem_free(alone), mem_free(packed);
+    mem_free(a.data), mem_free(b.data), mem_free(all), mem_free(alone), mem_free(packed), mem_free(for_row);
   }
 }
 
@@ -391,6 +423,9 @@ TEST(gemm_workspace_is_what_the_threads_need) {
 TEST(gemm_packed_size_and_workspace_are_bounded) {
   CHECK_INT_EQ(gemm_f32.packed_b_size(INT64_MAX / 2, 1000), -1);
   CHECK_INT_EQ(gemm_f32.packed_b_size(3, 0), 0);
+  CHECK_INT_EQ(gemm_f32.row_b_size(1000, INT64_MAX / 2), -1);
+  CHECK_INT_EQ(gemm_f32.row_b_size(INT64_MAX / 2, 1000), -1);
+  CHECK_INT_EQ(gemm_f32.row_b_size(3, 0), 0);
   GemmArgs args = {.m = 1 << 20, .n = 1 << 20, .k = 1 << 20, .lda = 1 << 20, .ldb = 1 << 20, .ldc = 1 << 20};
   for (unsigned flags = 0; flags < 4; flags++) {
     args.transpose_a = flags & 1, args.transpose_b = flags >> 1;
