@@ -5,13 +5,11 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import { rollup } from 'rollup';
-import { root, runMain, SetupError } from './process.mjs';
+import { glueOf } from './glue.mjs';
+import { root, runMain } from './process.mjs';
 
 const sources = path.join(root, 'bindings/js');
 const dist = path.join(root, 'npm/dist');
-
-const GLUE = { single: ['simd', 'relaxed'], threads: ['simd-threads', 'relaxed-threads'] };
-const built = (variant, extension) => path.join(root, `build/wasm-${variant}/tfcore-${variant}.${extension}`);
 
 const PACKED = {
   wasm: (name) => path.join(root, `build/wasm-${name.split('-')[0]}/split/tfcore-${name}.wasm`),
@@ -27,7 +25,7 @@ const products = {
   setup(builder) {
     builder.onResolve({ filter: /^glue:/ }, ({ path: name }) => ({ path: name.slice(5), namespace: 'glue' }));
     builder.onLoad({ filter: /./, namespace: 'glue' }, ({ path: kind }) => ({
-      contents: sharedGlue(GLUE[kind]),
+      contents: glueOf(kind),
     }));
     for (const [kind, place] of Object.entries(PACKED)) {
       builder.onResolve({ filter: new RegExp(`^${kind}:`) }, ({ path: name }) => ({
@@ -42,29 +40,6 @@ const products = {
     }));
   },
 };
-
-/**
- * The glue without its last lines, with which a module starts itself in a thread (worker.ts does that), and
- * without the name of its .wasm, which the bindings load.
- */
-function glueOf(file) {
-  const text = readFileSync(file, 'utf8');
-  const end = text.indexOf('export default createTfcore;\n');
-  if (end < 0) throw new SetupError(`${file} does not export createTfcore as Emscripten 3.1.69 does`);
-  const glue = `${text.slice(0, end).replace(`${path.basename(file, '.mjs')}.wasm`, 'tfcore.wasm')}export default createTfcore;\n`;
-  const followed = /import\.meta|new Worker\(|\brequire\(|\bimport\(/.exec(glue);
-  if (followed)
-    throw new SetupError(`${file} contains '${followed[0]}', which bundlers of users would follow`);
-  return glue;
-}
-
-/** All builds of one kind have the same glue: their exports and imports are equal. */
-function sharedGlue(variants) {
-  const [first, ...others] = variants.map((variant) => glueOf(built(variant, 'mjs')));
-  if (others.some((text) => text !== first))
-    throw new SetupError(`the glue of the builds ${variants.join(', ')} differs, but they share one copy`);
-  return first;
-}
 
 /** An entry with builds of its own: those of another file than engine/builds.ts. */
 const buildsOf = (file) => ({
@@ -89,7 +64,7 @@ const rollupPlugin = {
     const isSource = name.startsWith('.') && importer;
     return isSource ? path.resolve(path.dirname(importer), name.replace(/\.js$/, '.ts')) : undefined;
   },
-  load: (id) => (id.startsWith('glue:') ? sharedGlue(GLUE[id.slice('glue:'.length)]) : undefined),
+  load: (id) => (id.startsWith('glue:') ? glueOf(id.slice('glue:'.length)) : undefined),
   transform: (code, id) =>
     transform(code, { ...OPTIONS, loader: 'ts', sourcefile: id, sourcemap: 'external' }),
   renderChunk: (code) => transform(code, { ...OPTIONS, ...SHORT, format: 'esm', sourcemap: 'external' }),
