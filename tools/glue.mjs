@@ -11,7 +11,9 @@ export function glueOf(kind) {
     prepared(path.join(root, `build/wasm-${variant}/tfcore-${variant}.mjs`)),
   );
   if (others.some((text) => text !== first))
-    throw new SetupError(`the glue of the builds ${VARIANTS[kind].join(', ')} differs, but they share one copy`);
+    throw new SetupError(
+      `the glue of the builds ${VARIANTS[kind].join(', ')} differs, but they share one copy`,
+    );
   return first;
 }
 

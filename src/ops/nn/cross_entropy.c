@@ -6,6 +6,7 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
 #include "ops/support/half_precision.h"
+#include "ops/support/typed_loops.h"
 
 /* --- kernels --- */
 
@@ -16,18 +17,23 @@ typedef struct Loss {
   void *loss, *backprop;
 } Loss;
 
-static void run_loss(const Loss *l, bool is_double, bool sparse, const Parallel *parallel) {
-  if (sparse && is_double) {
-    sparse_softmax_cross_entropy_f64(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop,
-                                     parallel);
-  } else if (sparse) {
-    sparse_softmax_cross_entropy_f32(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop,
-                                     parallel);
-  } else if (is_double) {
-    softmax_cross_entropy_f64(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, parallel);
-  } else {
-    softmax_cross_entropy_f32(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, parallel);
+typedef void RunLoss(const Loss *l, bool sparse, const Parallel *parallel);
+#define RUN_LOSS(type)                                                                                     \
+  static void run_loss_##type(const Loss *l, bool sparse, const Parallel *parallel) {                      \
+    if (sparse) {                                                                                          \
+      sparse_softmax_cross_entropy_##type(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop, \
+                                          parallel);                                                       \
+    } else {                                                                                               \
+      softmax_cross_entropy_##type(l->rows, l->columns, l->logits, l->labels, l->loss, l->backprop,        \
+                                   parallel);                                                              \
+    }                                                                                                      \
   }
+RUN_LOSS(f32)
+RUN_LOSS(f64)
+static const KernelEntry kTypedLosses[] = {TYPED_FLOAT_KERNELS(NULL, run_loss)};
+
+static void run_loss(const Loss *l, DataType type, bool sparse, const Parallel *parallel) {
+  ((RunLoss *)TYPED_LOOPS(kTypedLosses, type))(l, sparse, parallel);
 }
 
 /* 16-bit floats are computed as float. */
@@ -43,7 +49,7 @@ static bool run_loss_half(KernelContext *context, Loss l, DataType type, bool sp
     l.labels = labels;
   }
   l.logits = logits, l.loss = loss, l.backprop = logits;
-  run_loss(&l, false, sparse, context->parallel);
+  run_loss(&l, DT_FLOAT, sparse, context->parallel);
   half_precision_narrow(type, loss, loss_out, l.rows);
   half_precision_narrow(type, logits, backprop_out, count);
   buffer_unref(wide);
@@ -112,7 +118,7 @@ static bool sparse_cross_entropy(KernelContext *context, Status *status) {
     if (half_precision(logits->dtype)) {
       ok = run_loss_half(context, l, logits->dtype, true, status);
     } else {
-      run_loss(&l, logits->dtype == DT_DOUBLE, true, context->parallel);
+      run_loss(&l, logits->dtype, true, context->parallel);
     }
   }
   buffer_unref(classes);
@@ -172,7 +178,7 @@ static bool dense_cross_entropy(KernelContext *context, Status *status) {
   if (half_precision(logits->dtype)) {
     ok = run_loss_half(context, l, logits->dtype, false, status);
   } else {
-    run_loss(&l, logits->dtype == DT_DOUBLE, false, context->parallel);
+    run_loss(&l, logits->dtype, false, context->parallel);
   }
   buffer_unref(copies);
   return ok;

@@ -11,7 +11,7 @@ static bool may_sum(const FusedRun *run, const FusedGroup *group, const FusedCal
   const FusedNode *node = call->node, *before = run->calls[group->end - 1].node;
   int64_t unit = REDUCE_VECTORS * 16 / node->in_size;
   return node->kind == FUSED_REDUCE && node->type == before->type &&
-         (node->loop.reduce == REDUCE_SUM || node->loop.reduce == REDUCE_MEAN) &&
+         (node->loop.reduce.kind == REDUCE_SUM || node->loop.reduce.kind == REDUCE_MEAN) &&
          node->operands[0] == run->program->num_inputs + (int)(before - run->program->nodes) &&
          run->row > 0 && run->row % unit == 0 && run->row <= REDUCE_LINE;
 }

@@ -32,8 +32,9 @@ static bool find_reduction(FusedNode *node, Status *status) {
   for (size_t i = 0; i < sizeof kKinds / sizeof *kKinds; i++) {
     if (strcmp(node->op, kKinds[i].op) != 0) continue;
     node->kind = FUSED_REDUCE;
-    node->loop.reduce = kKinds[i].kind;
-    return node->type == DT_FLOAT || node->type == DT_DOUBLE || fused_program_refuse(status);
+    node->loop.reduce.kind = kKinds[i].kind;
+    node->loop.reduce.loops = row_reduction(node->type);
+    return node->loop.reduce.loops || fused_program_refuse(status);
   }
   return fused_program_refuse(status);
 }

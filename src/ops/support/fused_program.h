@@ -3,11 +3,11 @@
 #ifndef TFCORE_OPS_SUPPORT_FUSED_PROGRAM_H_
 #define TFCORE_OPS_SUPPORT_FUSED_PROGRAM_H_
 
-#include "blas/reduce.h"
 #include "op/fused_op.h"
 #include "op/kernel.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elementwise.h"
+#include "ops/support/row_reduction.h"
 
 /* The kernel whose loop a node calls. */
 typedef enum FusedKind {
@@ -27,7 +27,10 @@ typedef struct FusedNode {
     const VectorFunction *function;
     PairLoop *pair;
     BinaryLoop *broadcast;
-    ReduceKind reduce;
+    struct {
+      ReduceKind kind;
+      const RowReduction *loops;
+    } reduce;
   } loop;
   uint8_t formula;                   /* ops/support/fused_formula.h; 0: none */
   DataType type;                     /* of the operands */

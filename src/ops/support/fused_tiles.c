@@ -29,13 +29,7 @@ void fused_node_call(const FusedNode *node, int64_t count, const void *const *op
 
 void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
                        const Parallel *parallel) {
-  if (node->type == DT_FLOAT) reduce_rows_f32(node->loop.reduce, rows, length, x, y, parallel);
-  else reduce_rows_f64(node->loop.reduce, rows, length, x, y, parallel);
-}
-
-static void reduce_row(const FusedNode *node, int64_t length, const void *x, void *y) {
-  if (node->type == DT_FLOAT) *(float *)y = reduce_row_f32(node->loop.reduce, length, x);
-  else *(double *)y = reduce_row_f64(node->loop.reduce, length, x);
+  node->loop.reduce.loops->rows(node->loop.reduce.kind, rows, length, x, y, parallel);
 }
 
 double fused_node_work(const FusedNode *node) { return node->kind == FUSED_FUNCTION ? 4 : 1; }
@@ -207,14 +201,10 @@ static void run_calls(const Tiles *tiles, const FusedGroup *group, int64_t at, i
       operands[k] = address(tiles, &call->operands[k], at, row) +
                     (fused_is_still(call, k) ? 0 : (intptr_t)from * node->in_size);
     char *out = address(tiles, &call->out, at, row) + (intptr_t)from * node->out_size;
-    if (node->kind == FUSED_REDUCE) reduce_row(node, count, operands[0], out);
+    if (node->kind == FUSED_REDUCE)
+      node->loop.reduce.loops->row(node->loop.reduce.kind, count, operands[0], out);
     else fused_node_call(node, call->per_row ? 1 : count - from, operands, call->still, out);
   }
-}
-
-static void make_mean(const FusedNode *node, int64_t count, char *sum) {
-  if (node->type == DT_FLOAT) *(float *)sum /= (float)count;
-  else *(double *)sum /= (double)count;
 }
 
 /* The first elements of a tile; returns their number. */
@@ -230,8 +220,8 @@ static int64_t run_loop(const Tiles *tiles, const FusedGroup *group, EmittedLoop
   }
   if (rounds > 0) loop(pointers, (int32_t)rounds);
   const FusedCall *last = &tiles->run->calls[group->end - 1];
-  if (last->node->kind == FUSED_REDUCE && last->node->loop.reduce == REDUCE_MEAN)
-    make_mean(last->node, count, address(tiles, &last->out, at, row));
+  if (last->node->kind == FUSED_REDUCE && last->node->loop.reduce.kind == REDUCE_MEAN)
+    last->node->loop.reduce.loops->divide(address(tiles, &last->out, at, row), count);
   return rounds * group->unit;
 }
 
