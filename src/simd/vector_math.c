@@ -2,14 +2,10 @@
 
 /* `function` is a constant after inlining, so it is inlined too. The remainder goes through a padded
  * vector. */
-/* The rest has no copy of the function of its own, which has hundreds of instructions. */
 SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x16 (*function)(f32x16)) {
-  for (int64_t i = 0; i < count; i += 16) {
-    bool whole = count - i >= 16;
-    f32x16 v = function(whole ? f32x16_load(x + i) : f32x16_load_some(x + i, count - i, 0));
-    if (whole) f32x16_store(y + i, v);
-    else f32x16_store_some(y + i, count - i, v);
-  }
+  int64_t i = 0;
+  for (; i + 16 <= count; i += 16) f32x16_store(y + i, function(f32x16_load(x + i)));
+  if (i < count) f32x16_store_some(y + i, count - i, function(f32x16_load_some(x + i, count - i, 0)));
 }
 
 void vector_neg_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_neg); }
