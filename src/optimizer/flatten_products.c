@@ -13,24 +13,19 @@ static bool is_false(const Node *node, const char *name) {
   return !value || !value->b;
 }
 
-static ShapeHandle shape_of(const Edge *edge) {
-  ShapeHandle shape = edge ? edge->src->output_shapes[edge->src_output] : NULL;
-  return shape && shape_rank_known(shape) ? shape : NULL;
-}
-
 /* Whether the product is one of matrices; its rows are the rows of all matrices of input 0. */
 static bool is_flat(const NodeSet *keep, const Node *node) {
   if (strcmp(node->def->op, "BatchMatMulV2") != 0 || node->output_types[0] != DT_FLOAT ||
       !optimizer_may_replace(keep, node))
     return false;
-  ShapeHandle x = shape_of(node->inputs[0]), w = shape_of(node->inputs[1]);
+  ShapeHandle x = optimizer_edge_shape(node->inputs[0]), w = optimizer_edge_shape(node->inputs[1]);
   return x && w && shape_rank(x) > 2 && shape_rank(x) <= SHAPE_MAX_RANK && shape_rank(w) == 2 &&
          shape_fully_defined(w) && node_is_const(node->inputs[1]->src) && is_false(node, "adj_x");
 }
 
 /* The sizes of the result, of which one may be -1: unknown. */
 static bool result_sizes(const Node *node, int32_t *sizes) {
-  ShapeHandle x = shape_of(node->inputs[0]), w = shape_of(node->inputs[1]);
+  ShapeHandle x = optimizer_edge_shape(node->inputs[0]), w = optimizer_edge_shape(node->inputs[1]);
   bool adjoint = !is_false(node, "adj_y");
   int64_t rank = shape_rank(x), unknown = 0;
   DimHandle depth = x->dims[rank - 1];
@@ -93,7 +88,7 @@ static bool add_product(const Flatten *f, Node *rows, Node **made) {
 
 static bool flatten(const Flatten *f, const int32_t *sizes, Node **result) {
   const Edge *x = f->node->inputs[0];
-  ShapeHandle shape = shape_of(x);
+  ShapeHandle shape = optimizer_edge_shape(x);
   int rank = (int)shape_rank(shape);
   const int32_t matrix[] = {-1, (int32_t)dim_value(shape->dims[rank - 1])};
   Node *rows, *product;

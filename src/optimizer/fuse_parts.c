@@ -14,9 +14,10 @@ typedef struct Cut {
   int64_t size;
 } Cut;
 
+/* NULL for a scalar, too. */
 static ShapeHandle shape_of(const Node *node, int output) {
-  ShapeHandle shape = node->output_shapes[output];
-  return shape && shape_rank_known(shape) && shape_rank(shape) > 0 ? shape : NULL;
+  ShapeHandle shape = optimizer_shape(node, output);
+  return shape && shape_rank(shape) > 0 ? shape : NULL;
 }
 
 static int64_t last_size(ShapeHandle shape) {

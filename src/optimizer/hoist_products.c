@@ -36,9 +36,9 @@ static bool is_true(const Node *node, const char *attr) {
   return value && value->b;
 }
 
-static ShapeHandle shape_of(NodeOutput value, int rank) {
-  ShapeHandle shape = value.node->output_shapes[value.index];
-  return shape && shape_rank_known(shape) && shape_rank(shape) == rank ? shape : NULL;
+static ShapeHandle shape_of_rank(NodeOutput value, int rank) {
+  ShapeHandle shape = optimizer_shape(value.node, value.index);
+  return shape && shape_rank(shape) == rank ? shape : NULL;
 }
 
 static int64_t size_at(ShapeHandle shape, int axis) {
@@ -67,12 +67,12 @@ static bool has_element_shape(const Edge *edge, ShapeHandle rows, bool *has, Sta
 }
 
 static int64_t columns_of(const Candidate *c) {
-  return size_at(shape_of(c->weights, 2), !is_true(c->product, "transpose_b"));
+  return size_at(shape_of_rank(c->weights, 2), !is_true(c->product, "transpose_b"));
 }
 
 /* Whether the product of all rows is defined, and not much larger than they are. */
 static bool fits(const Candidate *c) {
-  ShapeHandle rows = shape_of(c->rows, 3), weights = shape_of(c->weights, 2);
+  ShapeHandle rows = shape_of_rank(c->rows, 3), weights = shape_of_rank(c->weights, 2);
   if (!rows || !weights) return false;
   int64_t depth = size_at(weights, is_true(c->product, "transpose_b")), columns = columns_of(c);
   return depth > 0 && columns > 0 && size_at(rows, 2) == depth && columns / HOIST_MOST_GROWTH <= depth;
@@ -80,7 +80,7 @@ static bool fits(const Candidate *c) {
 
 /* Whether the edge carries a row for all rows of the product, which is the same in every round. */
 static bool is_bias(const Candidate *c, const Edge *edge) {
-  ShapeHandle shape = edge ? shape_of(edge_value(edge), 1) : NULL;
+  ShapeHandle shape = edge ? shape_of_rank(edge_value(edge), 1) : NULL;
   const Edge *source = loop_value_source(edge);
   return shape && source && size_at(shape, 0) == columns_of(c) &&
          (node_is_const(source->src) || loop_value_entered(edge));
@@ -121,7 +121,7 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
                    .weights = edge_value(weights->inputs[0])};
   if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
   find_term(h, c);
-  return has_element_shape(c->item->inputs[2], shape_of(c->rows, 3), found, h->status);
+  return has_element_shape(c->item->inputs[2], shape_of_rank(c->rows, 3), found, h->status);
 }
 
 /* --- the new nodes: those outside are dead, or fail, where the list does --- */

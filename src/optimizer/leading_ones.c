@@ -4,11 +4,6 @@
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
-static ShapeHandle shape_of(const Edge *edge) {
-  ShapeHandle shape = edge ? edge->src->output_shapes[edge->src_output] : NULL;
-  return shape && shape_rank_known(shape) ? shape : NULL;
-}
-
 static int32_t leading_ones(ShapeHandle shape) {
   int32_t count = 0;
   while (count < shape_rank(shape) && dim_known(shape->dims[count]) && dim_value(shape->dims[count]) == 1)
@@ -44,7 +39,7 @@ static bool broadcasts(const Node *node) {
   }
   if (!optimizer_is_op(node, "BiasAdd") || optimizer_attr_is(node, "data_format", "NCHW")) return false;
   if (node->output_types[0] != DT_FLOAT && node->output_types[0] != DT_DOUBLE) return false;
-  ShapeHandle x = shape_of(node->inputs[0]), bias = shape_of(node->inputs[1]);
+  ShapeHandle x = optimizer_edge_shape(node->inputs[0]), bias = optimizer_edge_shape(node->inputs[1]);
   if (!x || !bias || shape_rank(x) < 1 || shape_rank(bias) != 1) return false;
   DimHandle last = x->dims[shape_rank(x) - 1];
   return dim_known(last) && dim_known(bias->dims[0]) && dim_value(last) == dim_value(bias->dims[0]);
@@ -55,12 +50,13 @@ static const Edge *operand_behind(const Node *node, int input) {
   const Edge *edge = node->inputs[input];
   if (!edge || !is_reshape(edge->src)) return NULL;
   const Edge *from = edge->src->inputs[0];
-  ShapeHandle before = shape_of(from), after = shape_of(edge), result = node->output_shapes[0];
+  ShapeHandle before = optimizer_edge_shape(from), after = optimizer_edge_shape(edge),
+              result = node->output_shapes[0];
   if (!before || !after || !result || !shape_rank_known(result)) return NULL;
   if (dtype_is_ref((int)from->src->output_types[from->src_output])) return NULL;
   bool fits = shape_rank(before) <= shape_rank(result) && same_but_leading_ones(before, after);
   /* The other operand must give the result its rank. */
-  ShapeHandle other = shape_of(node->inputs[1 - input]);
+  ShapeHandle other = optimizer_edge_shape(node->inputs[1 - input]);
   return fits && other && shape_rank(other) == shape_rank(result) ? from : NULL;
 }
 

@@ -7,7 +7,8 @@
 
 typedef struct RowReduction {
   /* reduce_rows_* and reduce_row_*. */
-  void (*rows)(ReduceKind kind, int64_t rows, int64_t length, const void *x, void *y, const Parallel *parallel);
+  void (*rows)(ReduceKind kind, int64_t rows, int64_t length, const void *x, void *y,
+               const Parallel *parallel);
   void (*row)(ReduceKind kind, int64_t length, const void *x, void *y);
   /* Divides a sum by the number of its terms. */
   void (*divide)(void *sum, int64_t count);
