@@ -26,7 +26,9 @@ set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/diag array/matrix_diagonals array/mirror_pad array/search_sorted array/space_batch array/unique codecs
-  control_flow/map_accumulate ctc data image io/image_summary io/save_restore_v1 io/summary io/tensor_summary
+  control_flow/map_accumulate ctc data image/colours image/crop_and_resize image/draw_boxes image/extract_glimpse
+  image/projective_transform image/quantized_resize image/resize_bicubic image/resize_bilinear image/resize_nearest
+  image/scale_and_translate io/image_summary io/save_restore_v1 io/summary io/tensor_summary
   linalg lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
   lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise math/cumulative
   math/gamma_ops math/histogram math/incomplete_ops math/segment math/sparse_matmul math/sparse_segment math/special

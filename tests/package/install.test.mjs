@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { root } from '../../tools/process.mjs';
 
 /** What a main module may have after gzip -9. A new op that most programs never run goes into the side module. */
-const MOST_BYTES = 620_000;
+const MOST_BYTES = 625_000;
 const scripts = [
   ...['index.js', 'model-formats.js', 'server.js', 'glue-threads.js'],
   ...['inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js'],
