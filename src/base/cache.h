@@ -1,8 +1,8 @@
 /* Fetching memory into the caches.
  *
  * A loop that reads short pieces of many rows in turn waits for each of them when they come from memory: the
- * processor's prefetchers follow only a few streams. Read once from front to back beforehand, they come at full speed.
- * WebAssembly has no instruction to prefetch, so the loads are real ones.
+ * processor's prefetchers follow only a few streams. Read once from front to back beforehand, they come at
+ * full speed. WebAssembly has no instruction to prefetch, so the loads are real ones.
  */
 #ifndef TFCORE_BASE_CACHE_H_
 #define TFCORE_BASE_CACHE_H_
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether `bytes` of memory, all of which a loop reads, do not stay near the core. Where they do, fetching costs more than it
- * saves. */
-static inline bool cache_is_far(int64_t bytes) { return bytes > 4 << 20; }
+/* Whether `bytes` of memory, all of which a loop reads, do not stay near the core. Where they do, fetching
+ * costs more than it saves. */
+static inline bool cache_is_far(int64_t bytes) { return bytes > 2560 << 10; }
 
 /* Reads each cache line of [from, from + bytes). */
 static inline void cache_fetch(const void *from, int64_t bytes) {
