@@ -282,10 +282,10 @@ TEST(gemm_i64_every_size_to_9) { check_small_sizes(&kTypes[3], 9); }
 
 /* Sizes around the block sizes, long and thin in every direction. */
 TEST(gemm_large_sizes) {
-  static const int64_t kSizes[][3] = {{67, 129, 257}, {128, 10, 784},  {10, 128, 640}, {33, 1030, 40},
-                                      {970, 21, 30},  {1, 1100, 2050}, {3, 70, 4100},  {1500, 1, 77},
-                                      {40, 1, 66000}, {5, 7, 9000},    {2, 3, 70000},  {130, 140, 300},
-                                      {27, 33, 9000}, {80, 50, 2500},  {2900, 20, 100}};
+  static const int64_t kSizes[][3] = {{67, 129, 257}, {128, 10, 784},  {10, 128, 640},  {33, 1030, 40},
+                                      {970, 21, 30},  {1, 1100, 2050}, {3, 70, 4100},   {1500, 1, 77},
+                                      {40, 1, 66000}, {5, 7, 9000},    {2, 3, 70000},   {130, 140, 300},
+                                      {27, 33, 9000}, {80, 50, 2500},  {2900, 20, 100}, {7001, 20, 101}};
   for (size_t s = 0; s < sizeof kSizes / sizeof kSizes[0]; s++) {
     for (unsigned flags = 0; flags < 4; flags++) {
       for (size_t t = 0; t < (flags == 2 ? 4 : 2); t++) {

@@ -136,6 +136,14 @@ TEST(depthwise_convolutions_with_wide_filters) {
   check_setting(&s, DT_FLOAT);
 }
 
+/* Images whose rows are fetched first (base/cache.h). */
+TEST(depthwise_convolutions_of_large_images) {
+  Setting same = {2, 190, 260, 7, 3, 3, 1, {2, 2}, {1, 1}, "SAME"};
+  check_setting(&same, DT_FLOAT);
+  Setting dilated = {1, 401, 260, 7, 2, 3, 1, {1, 1}, {2, 1}, "VALID"};
+  check_setting(&dilated, DT_FLOAT);
+}
+
 TEST(depthwise_convolutions_of_any_setting) {
   unsigned seed = 4;
   for (int checked = 0; checked < 300;) {
