@@ -1,6 +1,7 @@
 /* MatMul: shapes, types, transposes, packed constants. The products themselves are tested in blas/gemm. */
 #include <stdio.h>
 
+#include "base/alloc.h"
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
@@ -77,6 +78,51 @@ TEST(constant_weights_are_packed_once) {
   check_constant("int32", 3, 4, 5, true);
   check_constant("float", 4, 0, 3, false);
   CHECK_CONTEXT("%s", "");
+}
+
+/* Whether the kernel gives the exact product of `rows` rows of small integers with `b`. */
+static bool multiplies(OpKernel *kernel, const Tensor *b, int64_t rows) {
+  int64_t depth = shape_dim(&b->shape, 0), columns = shape_dim(&b->shape, 1);
+  Tensor a = {0}, product = {0};
+  Status status;
+  status_init(&status);
+  if (!tensor_allocate_dims(&a, DT_FLOAT, 2, (int64_t[]){rows, depth}, NULL, &status)) return false;
+  for (int64_t i = 0; i < rows * depth; i++) tensor_f32(&a)[i] = (float)(i * 7 % 5) - 2;
+  KernelContext context = {.inputs = (const Tensor *[]){&a, b}, .outputs = &product};
+  bool ok = op_kernel_run(kernel, &context, &status);
+  for (int64_t i = 0; ok && i < rows * columns; i++) {
+    float sum = 0;
+    for (int64_t p = 0; p < depth; p++)
+      sum += tensor_f32(&a)[i / columns * depth + p] * tensor_f32(b)[p * columns + i % columns];
+    ok = tensor_f32(&product)[i] == sum;
+  }
+  tensor_clear(&a);
+  tensor_clear(&product);
+  return ok;
+}
+
+TEST(a_constant_gets_the_forms_that_its_products_need) {
+  static const struct {
+    int64_t rows;
+    bool makes;
+  } kProducts[] = {{1, true}, {5, true}, {1, false}, {2, false}, {9, false}};
+  Status status;
+  status_init(&status);
+  OpRun run;
+  OpKernel *kernel = NULL;
+  REQUIRE_OK(op_run_begin(&run, "MatMul[T=float]", &status), status);
+  Tensor *b = op_run_input(&run, DT_FLOAT, 2, (int64_t[]){300, 77});
+  for (int64_t i = 0; i < 300 * 77; i++) tensor_f32(b)[i] = (float)(i * 11 % 7) - 3;
+  const Tensor *constants[] = {NULL, b};
+  if (CHECK_OK(op_kernel_new(run.op, run.node, constants, NULL, &kernel, &status), status)) {
+    for (size_t i = 0; i < sizeof kProducts / sizeof *kProducts; i++) {
+      int64_t bytes = mem_live_bytes();
+      CHECK(multiplies(kernel, b, kProducts[i].rows));
+      CHECK_INT_EQ(mem_live_bytes() > bytes, kProducts[i].makes);
+    }
+  }
+  op_kernel_free(kernel);
+  op_run_end(&run);
 }
 
 GRADIENT_CASES(matmul,
