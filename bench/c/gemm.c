@@ -88,14 +88,19 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
                    .ldb = transpose_b ? k : n,
                    .c = c,
                    .ldc = n};
-  void *packed = mem_alloc(!packed_b ? 0 : m == 1 ? gemm_f32.row_b_size(k, n) : gemm_f32.packed_b_size(k, n));
-  if (packed && b && packed_b) {
-    (m == 1 ? gemm_f32.pack_row_b : gemm_f32.pack_b)(&args, NULL, packed);
-    *(m == 1 ? &args.row_b : &args.packed_b) = packed;
+  void *packed = NULL;
+  if (packed_b && m == 1) {
+    packed = mem_alloc(gemm_f32.row_b_size(k, n));
+    if (packed && b) gemm_f32.pack_row_b(&args, NULL, packed);
+    args.row_b = packed;
+  } else if (packed_b) {
+    packed = mem_alloc(gemm_f32.packed_b_size(k, n));
+    if (packed && b) gemm_f32.pack_b(&args, NULL, packed);
+    args.packed_b = packed;
   }
   void *workspace = mem_alloc(gemm_f32.workspace(&args));
   double best = 1e30, flops = 2.0 * m * n * k;
-  if (a && b && c && workspace && packed) {
+  if (a && b && c && workspace && (packed || !packed_b)) {
     int repeats = flops < 2e6 ? (int)(2e6 / (flops + 1)) + 1 : 1; /* clocks of browsers are coarse */
     double end = now() + milliseconds;
     do {

@@ -15,8 +15,8 @@
  *
  * How it works: A and B are copied into panels that the inner loop reads from front to back
  * (gemm_packed.inc); where a matrix is used too seldom to pay for its copy (few rows or columns), loops
- * without copies run (gemm_direct.inc). A single row reads a B that is packed
- * for it from front to back (gemm_row.inc).
+ * without copies run (gemm_direct.inc). A single row reads a B that is packed for
+ * it (gemm_row.inc).
  */
 #ifndef TFCORE_BLAS_GEMM_H_
 #define TFCORE_BLAS_GEMM_H_

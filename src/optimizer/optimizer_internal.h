@@ -45,9 +45,7 @@ bool optimizer_is_free(const NodeSet *keep, const Node *node);
 bool optimizer_may_replace(const NodeSet *keep, const Node *node);
 /* Whether both are placed alike, and ask for the same device. */
 bool optimizer_same_device(const Node *a, const Node *b);
-/* The shape of an output, or of what an edge carries; NULL when its rank is unknown, or when there is no
- * edge.
- */
+/* The shape of an output, or of what an edge carries; NULL when its rank is unknown, or without an edge. */
 static inline ShapeHandle optimizer_shape(const Node *node, int output) {
   ShapeHandle shape = node->output_shapes[output];
   return shape && shape_rank_known(shape) ? shape : NULL;
