@@ -136,6 +136,38 @@ TEST(depthwise_convolutions_with_wide_filters) {
   check_setting(&s, DT_FLOAT);
 }
 
+/* Windows of adjacent columns are summed in strips of lines (blas/depthwise_strip.inc): less than a strip,
+ * several of them, windows of fewer and of more rows than columns, at the edges and not; the last channels
+ * overlap others or do not. */
+TEST(depthwise_convolutions_of_adjacent_columns) {
+  static const int kColumns[] = {1, 6, 7, 15, 43, 64}, kRows[] = {1, 3, 5, 8}, kChannels[] = {4, 6, 16};
+  for (int taps = 3; taps <= 7; taps += 2)
+    for (int stride = 1; stride <= 2; stride++)
+      for (int w = 0; w < 6; w++)
+        for (int r = 0; r < 4; r++)
+          for (int valid = 0; valid < 2; valid++) {
+            Setting s = {1,    9, kColumns[w],      kChannels[(w + r) % 3], kRows[r],
+                         taps, 1, {stride, stride}, {1 + r % 2, 1},         valid ? "VALID" : "SAME"};
+            if (valid && (s.columns < taps || (s.filter_rows - 1) * s.dilation[0] >= s.rows)) continue;
+            CHECK_CONTEXT("%d columns, %d channels, filter %dx%d, stride %d, %s", s.columns, s.channels,
+                          s.filter_rows, taps, stride, s.padding);
+            check_setting(&s, DT_FLOAT);
+            check_setting(&s, DT_DOUBLE);
+          }
+}
+
+/* Columns that are 2 KB apart are copied first, if the windows have not too many rows. */
+TEST(depthwise_convolutions_of_columns_that_compete_for_the_cache) {
+  static const int kRows[] = {3, 8};
+  for (int r = 0; r < 2; r++)
+    for (int stride = 1; stride <= 2; stride++) {
+      Setting s = {1, 8, 37, 512, kRows[r], 3, 1, {stride, stride}, {1, 1}, "SAME"};
+      check_setting(&s, DT_FLOAT);
+      s.channels = 256;
+      check_setting(&s, DT_DOUBLE);
+    }
+}
+
 /* Images whose rows are fetched first (base/cache.h). */
 TEST(depthwise_convolutions_of_large_images) {
   Setting same = {2, 190, 260, 7, 3, 3, 1, {2, 2}, {1, 1}, "SAME"};
