@@ -222,6 +222,27 @@ TEST(convolutions_of_odd_sizes) {
   }
 }
 
+/* Windows of every second pixel of a colour image (blas/conv_in_place.inc): at each edge and not, more of
+ * them than are multiplied together, as many, and fewer; outputs that are whole panels of a packed filter and
+ * not. */
+TEST(convolutions_of_colour_images) {
+  static const Setting kSettings[] = {{2, 19, 33, 3, 3, 3, 20, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {2, 18, 36, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "VALID"},
+                                      {1, 17, 37, 3, 5, 3, 12, 1, {1, 2}, {1, 1}, "EXPLICIT"},
+                                      {1, 24, 41, 3, 7, 7, 4, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {1, 24, 41, 3, 7, 9, 16, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {1, 15, 30, 3, 3, 3, 8, 1, {1, 2}, {2, 1}, "SAME"},
+                                      {1, 9, 31, 3, 3, 3, 8, 1, {2, 2}, {5, 1}, "SAME"},
+                                      {1, 9, 12, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {1, 9, 9, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {1, 9, 40, 2, 3, 3, 8, 1, {2, 3}, {1, 1}, "EXPLICIT"},
+                                      {1, 9, 33, 3, 3, 3, 6, 1, {2, 2}, {1, 1}, "SAME"}};
+  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
+    check_setting(&kSettings[i], DT_DOUBLE);
+    check_setting(&kSettings[i], DT_FLOAT);
+  }
+}
+
 /* Large enough for blas/winograd.h, also where the filter is not a constant. */
 TEST(convolutions_of_tiles) {
   static const Setting kSettings[] = {{1, 15, 17, 16, 3, 3, 20, 1, {1, 1}, {1, 1}, "SAME"},
