@@ -226,17 +226,19 @@ TEST(convolutions_of_odd_sizes) {
  * them than are multiplied together, as many, and fewer; outputs that are whole panels of a packed filter and
  * not. */
 TEST(convolutions_of_colour_images) {
-  static const Setting kSettings[] = {{2, 19, 33, 3, 3, 3, 20, 1, {2, 2}, {1, 1}, "SAME"},
-                                      {2, 18, 36, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "VALID"},
-                                      {1, 17, 37, 3, 5, 3, 12, 1, {1, 2}, {1, 1}, "EXPLICIT"},
-                                      {1, 24, 41, 3, 7, 7, 4, 1, {2, 2}, {1, 1}, "SAME"},
-                                      {1, 24, 41, 3, 7, 9, 16, 1, {2, 2}, {1, 1}, "SAME"},
-                                      {1, 15, 30, 3, 3, 3, 8, 1, {1, 2}, {2, 1}, "SAME"},
-                                      {1, 9, 31, 3, 3, 3, 8, 1, {2, 2}, {5, 1}, "SAME"},
-                                      {1, 9, 12, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
-                                      {1, 9, 9, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
-                                      {1, 9, 40, 2, 3, 3, 8, 1, {2, 3}, {1, 1}, "EXPLICIT"},
-                                      {1, 9, 33, 3, 3, 3, 6, 1, {2, 2}, {1, 1}, "SAME"}};
+  static const Setting kSettings[] =
+      {{2, 19, 33, 3, 3, 3, 20, 1, {2, 2}, {1, 1}, "SAME"},
+       {2, 18, 36, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "VALID"},
+       {1, 17, 37, 3, 5, 3, 12, 1, {1, 2}, {1, 1}, "EXPLICIT"},
+       {1, 24, 41, 3, 7, 7, 4, 1, {2, 2}, {1, 1}, "SAME"},
+       {1, 24, 41, 3, 7, 9, 16, 1, {2, 2}, {1, 1}, "SAME"},
+       {1, 20, 33, 3, 9, 9, 16, 1, {2, 2}, {1, 1}, "SAME"}, /* two blocks of double */
+       {1, 15, 30, 3, 3, 3, 8, 1, {1, 2}, {2, 1}, "SAME"},
+       {1, 9, 31, 3, 3, 3, 8, 1, {2, 2}, {5, 1}, "SAME"},
+       {1, 9, 12, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
+       {1, 9, 9, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
+       {1, 9, 40, 2, 3, 3, 8, 1, {2, 3}, {1, 1}, "EXPLICIT"},
+       {1, 9, 33, 3, 3, 3, 6, 1, {2, 2}, {1, 1}, "SAME"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
     check_setting(&kSettings[i], DT_DOUBLE);
     check_setting(&kSettings[i], DT_FLOAT);
