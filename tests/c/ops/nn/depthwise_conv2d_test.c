@@ -159,7 +159,10 @@ TEST(depthwise_convolutions_of_adjacent_columns) {
 /* Columns that are 2 KB apart are copied first, if the windows have not too many rows. */
 TEST(depthwise_convolutions_of_columns_that_compete_for_the_cache) {
   for (int stride = 1; stride <= 2; stride++) {
-    Setting s = {1, 3, 30, 512, stride == 1 ? 3 : 8, 3, 1, {stride, stride}, {1, 1}, "SAME"};
+    Setting s = {1,     stride == 1 ? 3 : 10, stride == 1 ? 30 : 12,
+                 512,   stride == 1 ? 3 : 8,  3,
+                 1,     {stride, stride},     {1, 1},
+                 "SAME"};
     check_setting(&s, DT_FLOAT);
     s.channels = 256;
     check_setting(&s, DT_DOUBLE);
