@@ -26,20 +26,21 @@ set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/bitcast array/check_numerics array/diag array/matrix_diagonals array/mirror_pad array/roll
-  array/search_sorted array/space_batch array/unique codecs control_flow/map_accumulate
-  control_flow/ref_select ctc data image/colours image/combined_non_max_suppression image/crop_and_resize
-  image/draw_boxes image/extract_glimpse image/projective_transform image/quantized_resize
-  image/resize_bicubic image/resize_bilinear image/resize_nearest image/scale_and_translate io/image_summary
-  io/save_restore_v1 io/summary io/tensor_summary linalg lists/accumulator_ops lists/optional_ops
-  lists/queue_join lists/queue_makers lists/queue_ops lists/tensor_list_joins lists/tensor_list_parts
-  lists/tensor_list_rows math/bincount math/bitwise math/complex_parts math/cumulative math/gamma_ops
-  math/histogram math/incomplete_ops math/lin_space math/segment math/sparse_matmul math/sparse_segment
-  math/special math/special_functions math/trigonometry nn/block_lstm nn/conv3d nn/dilation
-  nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/patches nn/pooling3d parsing quant
-  random/accidental_hits random/candidate_samplers random/distorted_box random/fractional_pool
-  random/random_binomial random/random_gamma random/random_index_shuffle random/random_poisson
-  random/random_shuffle random/stateful_random signal sparse state/count_up_to state/scatter_update strings
-  tables training/sparsity_training)
+  array/scatter_nd array/search_sorted array/space_batch array/unique codecs control_flow/map_accumulate
+  control_flow/ref_select ctc data image/colours image/combined_non_max_suppression
+  image/crop_and_resize image/draw_boxes image/extract_glimpse image/projective_transform
+  image/quantized_resize image/resize_bicubic image/resize_bilinear image/resize_nearest
+  image/scale_and_translate io/image_summary io/save_restore_v1 io/summary io/tensor_summary linalg
+  lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
+  lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
+  math/complex_parts math/cumulative math/gamma_ops math/histogram math/incomplete_ops math/lin_space
+  math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
+  math/trigonometry nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell
+  nn/max_pool_argmax nn/patches nn/pooling3d nn/top_k parsing quant random/accidental_hits
+  random/candidate_samplers random/distorted_box random/fractional_pool random/random_binomial
+  random/random_gamma random/random_index_shuffle random/random_poisson random/random_shuffle
+  random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
+  training/sparsity_training)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
