@@ -18,11 +18,15 @@
 /* Processes the indices [begin, end). Called on any thread, concurrently for different ranges. */
 typedef void ParallelBody(void *arg, int64_t begin, int64_t end);
 
+/* How long a loop is: long enough for a thread on a core nearby that is awake, for any thread that is awake,
+ * or for one that sleeps. */
+typedef enum ParallelLength { PARALLEL_BRIEF, PARALLEL_SHORT, PARALLEL_LONG } ParallelLength;
+
 typedef struct Parallel {
   /* Calls `body` for disjoint non-empty ranges that together cover [0, count), and returns when all calls
    * have returned. The calling thread takes part. Ranges hold at least `grain` indices, except the last one.
-   * `wakes`: whether the loop is long enough to wake threads that sleep. `body` may call it recursively. */
-  void (*run)(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body, void *arg);
+   * `body` may call it recursively. */
+  void (*run)(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body, void *arg);
   void *pool;
   int threads; /* the number of threads, including the caller; at least 1 */
 } Parallel;
@@ -32,10 +36,11 @@ static inline int parallel_threads(const Parallel *parallel) {
   return parallel && parallel->threads > 1 ? parallel->threads : 1;
 }
 
-/* The work that justifies handing it to a thread that is awake: about 6 microseconds. PARALLEL_WAKE of them
- * justify waking one. The unit of work is one element of cheap arithmetic in WebAssembly, such as an addition
- * of two numbers from memory. */
-enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8 };
+/* The work that justifies handing it to a thread on a core nearby that is awake: about 1.5 microseconds.
+ * Loops of PARALLEL_FAR of them justify handing parts to any thread that is awake, of PARALLEL_WAKE, waking
+ * one. The unit of work is one element of cheap arithmetic in WebAssembly, such as an addition of two numbers
+ * from memory. */
+enum { PARALLEL_WORK = 2048, PARALLEL_FAR = 8, PARALLEL_WAKE = 32 };
 
 /* The number of indices that are at least `total` units of work when each is `work` units; values below one
  * count as one. */
@@ -46,25 +51,25 @@ static inline int64_t parallel_indices(double work, int64_t total) {
   return (double)indices * work < (double)total ? indices + 1 : indices;
 }
 
-/* The number of indices that justifies handing them to a thread that is awake, and to one that sleeps. */
+/* The number of indices that justifies handing them to a thread, and the one that justifies waking it. */
 static inline int64_t parallel_grain(double work) { return parallel_indices(work, PARALLEL_WORK); }
 static inline int64_t parallel_wake_grain(double work) {
   return parallel_indices(work, PARALLEL_WAKE * PARALLEL_WORK);
 }
 
 /* Runs `body` over [0, count), in the calling thread alone when `parallel` is NULL or there are at most
- * `grain` (at least 1) indices; `wakes` is that of Parallel.run. */
-static inline void parallel_split(const Parallel *parallel, int64_t count, int64_t grain, bool wakes,
-                                  ParallelBody *body, void *arg) {
+ * `grain` (at least 1) indices. */
+static inline void parallel_split(const Parallel *parallel, int64_t count, int64_t grain,
+                                  ParallelLength length, ParallelBody *body, void *arg) {
   if (count <= 0) return;
 #ifdef TFCORE_SPLIT_ALL_LOOPS /* for data race tests: splits small loops too */
   grain = 1;
-  wakes = true;
+  length = PARALLEL_LONG;
 #endif
   if (parallel_threads(parallel) == 1 || count <= grain) {
     body(arg, 0, count);
   } else {
-    parallel->run(parallel->pool, count, grain, wakes, body, arg);
+    parallel->run(parallel->pool, count, grain, length, body, arg);
   }
 }
 
@@ -72,7 +77,7 @@ static inline void parallel_split(const Parallel *parallel, int64_t count, int64
  * others use parallel_work. */
 static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t grain, ParallelBody *body,
                                 void *arg) {
-  parallel_split(parallel, count, grain, true, body, arg);
+  parallel_split(parallel, count, grain, PARALLEL_LONG, body, arg);
 }
 
 /* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. Inside a kernel

@@ -40,12 +40,15 @@ static void split(const Parallel *parallel, int64_t count, double work, Parallel
   enum { THREADS = 2, PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
   int64_t grain = parallel_grain(work), scale = grain >= ELEMENTS ? CHEAPER : 1, enough = grain * scale;
   int64_t piece = enough / PIECES + (enough % PIECES != 0);
-  bool wakes = (double)count * (work > 1 ? work : 1) >= (double)(PARALLEL_WAKE * PARALLEL_WORK * scale);
-  parallel_split(parallel, count, count / THREADS >= enough ? piece : count, wakes, body, arg);
+  double grains = (double)count * (work > 1 ? work : 1) / (double)(PARALLEL_WORK * scale);
+  ParallelLength length = grains >= PARALLEL_WAKE  ? PARALLEL_LONG
+                          : grains >= PARALLEL_FAR ? PARALLEL_SHORT
+                                                   : PARALLEL_BRIEF;
+  parallel_split(parallel, count, count / THREADS >= enough ? piece : count, length, body, arg);
 }
 
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg) {
-  enum { GRAINS = 320 }; /* of about 6 microseconds each */
+  enum { GRAINS = 1280 }; /* of about 1.5 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
     split(parallel, count, work, body, arg);

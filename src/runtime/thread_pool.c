@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/sync.h"
+#include "runtime/core_distance.h"
 
 #if !SYNC_HAS_THREADS
 
@@ -11,11 +12,11 @@ struct ThreadPool {
   Parallel parallel;
 };
 
-static void run_serially(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body,
+static void run_serially(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
                          void *arg) {
   (void)pool;
   (void)grain;
-  (void)wakes;
+  (void)length;
   body(arg, 0, count);
 }
 
@@ -43,6 +44,8 @@ void thread_pool_shut_down(void) {}
 #include <unistd.h>
 
 enum { MAX_THREADS = 64, PIECES_PER_THREAD = 8 };
+/* Jobs that are under way at the same time: of several callers, and of bodies. Further callers work alone. */
+enum { MAX_JOBS = 8 };
 /* Nanoseconds for which a thread waits without sleeping: the loops of a step follow each other within a few
  * microseconds, and waking a thread takes tens. */
 enum { SPIN = 50000 };
@@ -53,16 +56,22 @@ typedef struct Share {
   _Alignas(64) atomic_uint_fast64_t pieces;
 } Share;
 
-/* One call of parallel_for. It lives on the caller's stack. Each thread has a share of the range, the same
- * one in every loop, so that it finds in its cache what it wrote in the loop before. A thread that has done
- * its share takes pieces from the ends of others. */
+/* Bits of a job's state; the number of workers that are inside it is counted from HELPER on. A job that is
+ * not TAKEN is free. Workers join one that is OPEN. Its caller sleeps until they have left when it is
+ * AWAITED. */
+enum { TAKEN = 1, OPEN = 2, AWAITED = 4, HELPER = 8 };
+
+/* One call of parallel_for. Each thread has a share of the range, the same one in every loop, so that it
+ * finds in its cache what it wrote in the loop before. A thread that has done its share takes pieces from the
+ * ends of others.
+ *
+ * What a worker needs to begin is on few cache lines: to fetch one that another core wrote takes 40 to 200
+ * nanoseconds. So jobs are in the pool, and no lock guards them. */
 typedef struct Job {
-  struct Job *next; /* the jobs that were begun earlier */
-  ParallelBody *body;
+  _Alignas(64) atomic_uint_fast32_t state;
+  ParallelBody *body; /* from here on written before the job is open, and unchanged while it is taken */
   void *arg;
   int64_t count, piece; /* indices; and indices of a piece, the last of which may have fewer */
-  int num_shares;
-  atomic_int active; /* workers inside the job; changes under the mutex */
   Share shares[MAX_THREADS];
 } Job;
 
@@ -74,17 +83,17 @@ typedef struct Worker {
 
 struct ThreadPool {
   Parallel parallel;
-  Mutex mutex;
+  Mutex mutex; /* for sleeping and waking */
   Cond wake, done;
   Worker workers[MAX_THREADS];
-  int num_workers;
-  bool stopping;
-  int waiting;                    /* the callers that wait for `done` */
-  Job *jobs;                      /* those that workers may join: of several callers, and of bodies */
-  atomic_uint_fast32_t num_begun; /* the number of jobs so far; changes under the mutex */
-  atomic_int in_a_job;            /* the number of workers that are inside a job */
-  atomic_int sleeping;            /* the number of those that wait for `wake`; changes under the mutex */
-  atomic_int_fast64_t last_alone; /* when a caller last did a short job alone because all workers slept */
+  int num_workers, num_shares;
+  bool stopping;                  /* changes under the mutex */
+  atomic_int sleeping;            /* the number of workers that wait for `wake`; changes under the mutex */
+  atomic_int_fast64_t last_alone; /* when a caller last did a job alone because all workers slept */
+  atomic_bool far;                /* the cores of the threads are, as last measured */
+  atomic_int measured;            /* so many more brief jobs rely on it */
+  _Alignas(64) atomic_uint_fast32_t begun; /* MAX_JOBS * the number of jobs so far + the place of the last */
+  Job jobs[MAX_JOBS];
 };
 
 static bool take_first(Share *share, uint32_t *piece) {
@@ -107,51 +116,76 @@ static bool take_last(Share *share, uint32_t *piece) {
   return true;
 }
 
-static bool take_piece(Job *job, int own, uint32_t *piece) {
+static bool take_piece(const ThreadPool *pool, Job *job, int own, uint32_t *piece) {
   if (take_first(&job->shares[own], piece)) return true;
-  for (int i = 1; i < job->num_shares; i++) {
-    if (take_last(&job->shares[(own + i) % job->num_shares], piece)) return true;
+  for (int i = 1; i < pool->num_shares; i++) {
+    if (take_last(&job->shares[(own + i) % pool->num_shares], piece)) return true;
   }
   return false;
 }
 
 /* Works on pieces until all are taken, first on those of share `own`. */
-static void work(Job *job, int own) {
+static void work(const ThreadPool *pool, Job *job, int own) {
   uint32_t piece;
-  while (take_piece(job, own, &piece)) {
+  while (take_piece(pool, job, own, &piece)) {
     int64_t begin = piece * job->piece, left = job->count - begin;
     job->body(job->arg, begin, begin + (left < job->piece ? left : job->piece));
   }
 }
 
-static bool has_work(Job *job) {
-  for (int i = 0; i < job->num_shares; i++) {
-    uint64_t pieces = atomic_load_explicit(&job->shares[i].pieces, memory_order_relaxed);
+/* Whether a job is open and has pieces left. */
+static bool has_work(const ThreadPool *pool, const Job *job, int own) {
+  if (!(atomic_load_explicit(&job->state, memory_order_relaxed) & OPEN)) return false;
+  for (int i = 0; i < pool->num_shares; i++) {
+    const Share *share = &job->shares[(own + i) % pool->num_shares];
+    uint64_t pieces = atomic_load_explicit(&share->pieces, memory_order_relaxed);
     if ((uint32_t)(pieces >> 32) < (uint32_t)pieces) return true;
   }
   return false;
 }
 
-/* The job that was begun last and has pieces left: its caller is the first that has to wait. */
-static Job *find_job(const ThreadPool *pool) {
-  Job *job = pool->jobs;
-  while (job && !has_work(job)) job = job->next;
-  return job;
+static bool join(Job *job) {
+  uint_fast32_t state = atomic_load_explicit(&job->state, memory_order_relaxed);
+  while (state & OPEN) {
+    if (atomic_compare_exchange_weak_explicit(&job->state, &state, state + HELPER, memory_order_acquire,
+                                              memory_order_relaxed))
+      return true;
+  }
+  return false;
 }
 
-static bool has_begun(const void *pool, uint_fast32_t jobs) {
-  return atomic_load_explicit(&((const ThreadPool *)pool)->num_begun, memory_order_acquire) != jobs;
+/* The job may be another one's as soon as the last worker has left. */
+static void leave(ThreadPool *pool, Job *job) {
+  uint_fast32_t before = atomic_fetch_sub_explicit(&job->state, HELPER, memory_order_release);
+  if (before / HELPER > 1 || !(before & AWAITED)) return;
+  mutex_lock(&pool->mutex);
+  cond_broadcast(&pool->done);
+  mutex_unlock(&pool->mutex);
+}
+
+/* Joins a job that has work: the one that was begun last if possible, because its caller is the first that
+ * has to wait. NULL if there is none. */
+static Job *join_any(ThreadPool *pool, uint_fast32_t begun, int own) {
+  for (uint_fast32_t i = 0; i < MAX_JOBS; i++) {
+    Job *job = &pool->jobs[(begun - i) % MAX_JOBS];
+    if (has_work(pool, job, own) && join(job)) return job;
+  }
+  return NULL;
+}
+
+static bool has_begun(const void *pool, uint_fast32_t begun) {
+  return atomic_load_explicit(&((const ThreadPool *)pool)->begun, memory_order_acquire) != begun;
 }
 
 static bool has_ended(const void *job, uint_fast32_t unused) {
   (void)unused;
-  return atomic_load_explicit(&((const Job *)job)->active, memory_order_acquire) == 0;
+  return atomic_load_explicit(&((const Job *)job)->state, memory_order_acquire) < HELPER;
 }
 
 /* Waits for a condition without sleeping, for a short time. */
 static void spin(bool (*is_met)(const void *about, uint_fast32_t number), const void *about,
                  uint_fast32_t number) {
-  enum { LOOKS = 64 }; /* between two readings of the clock */
+  enum { LOOKS = 1000 }; /* between two readings of the clock, which take longer than many looks */
   int64_t end = clock_nanoseconds() + SPIN;
   do {
     for (int i = 0; i < LOOKS; i++) {
@@ -160,114 +194,137 @@ static void spin(bool (*is_met)(const void *about, uint_fast32_t number), const 
   } while (clock_nanoseconds() < end);
 }
 
-/* Waits until another job begins. The mutex is held, except meanwhile. */
-static void await_job(ThreadPool *pool) {
-  uint_fast32_t jobs = atomic_load(&pool->num_begun);
-  mutex_unlock(&pool->mutex);
-  spin(has_begun, pool, jobs);
+/* Waits until another job begins. False when the pool ends. */
+static bool await_job(ThreadPool *pool, uint_fast32_t begun) {
+  spin(has_begun, pool, begun);
+  if (has_begun(pool, begun)) return true;
   mutex_lock(&pool->mutex);
-  if (pool->stopping || has_begun(pool, jobs)) return;
+  /* A caller that does not see the worker sleep has begun its job before, so that the worker sees that. */
   atomic_fetch_add(&pool->sleeping, 1);
-  cond_wait(&pool->wake, &pool->mutex);
+  while (!pool->stopping && atomic_load(&pool->begun) == begun) cond_wait(&pool->wake, &pool->mutex);
   atomic_fetch_sub(&pool->sleeping, 1);
+  bool goes_on = !pool->stopping;
+  mutex_unlock(&pool->mutex);
+  return goes_on;
 }
 
 static void *run_worker(void *argument) {
   const Worker *worker = argument;
   ThreadPool *pool = worker->pool;
-  mutex_lock(&pool->mutex);
-  while (!pool->stopping) {
-    Job *job = find_job(pool);
-    if (!job) {
-      await_job(pool);
-      continue;
+  uint_fast32_t begun;
+  do {
+    begun = atomic_load_explicit(&pool->begun, memory_order_acquire);
+    for (Job *job; (job = join_any(pool, begun, worker->share));) {
+      work(pool, job, worker->share);
+      leave(pool, job);
     }
-    atomic_fetch_add(&job->active, 1);
-    atomic_fetch_add(&pool->in_a_job, 1);
-    mutex_unlock(&pool->mutex);
-    work(job, worker->share);
-    mutex_lock(&pool->mutex);
-    atomic_fetch_sub(&pool->in_a_job, 1);
-    /* The job is on the stack of its caller, who may return from here on. */
-    if (atomic_fetch_sub(&job->active, 1) == 1 && pool->waiting > 0) cond_broadcast(&pool->done);
-  }
-  mutex_unlock(&pool->mutex);
+  } while (await_job(pool, begun));
   return NULL;
 }
 
+/* The number of workers that are inside a job. They come and go meanwhile. */
+static int count_helpers(const ThreadPool *pool) {
+  int helpers = 0;
+  for (int i = 0; i < MAX_JOBS; i++)
+    helpers += (int)(atomic_load_explicit(&pool->jobs[i].state, memory_order_relaxed) / HELPER);
+  return helpers;
+}
+
 /* Whether threads are awake and without work. */
-static bool is_one_free(const ThreadPool *pool) {
-  return atomic_load_explicit(&pool->sleeping, memory_order_relaxed) +
-             atomic_load_explicit(&pool->in_a_job, memory_order_relaxed) <
-         pool->num_workers;
+static bool is_one_free(const ThreadPool *pool, int helpers) {
+  return atomic_load_explicit(&pool->sleeping, memory_order_relaxed) + helpers < pool->num_workers;
 }
 
-static void begin_job(ThreadPool *pool, Job *job, bool wakes) {
-  mutex_lock(&pool->mutex);
-  job->next = pool->jobs;
-  pool->jobs = job;
-  atomic_fetch_add(&pool->num_begun, 1);
-  if (atomic_load(&pool->sleeping) > 0) {
-    if (wakes) cond_broadcast(&pool->wake);
-    else if (!is_one_free(pool)) cond_signal(&pool->wake);
+/* Whether the cores of the threads are close to each other. Systems move threads, so it is measured again now
+ * and then. */
+static bool are_near(ThreadPool *pool) {
+  enum { JOBS = 1024, NEAR = 250 }; /* brief jobs between two measurements; nanoseconds */
+  if (atomic_fetch_sub_explicit(&pool->measured, 1, memory_order_relaxed) <= 0) {
+    atomic_store_explicit(&pool->measured, JOBS, memory_order_relaxed);
+    int64_t distance = core_distance(&pool->parallel);
+    if (distance != INT64_MAX) atomic_store_explicit(&pool->far, distance > NEAR, memory_order_relaxed);
   }
-  mutex_unlock(&pool->mutex);
+  return !atomic_load_explicit(&pool->far, memory_order_relaxed);
 }
 
-static void end_job(ThreadPool *pool, Job *job) {
-  mutex_lock(&pool->mutex);
-  Job **at = &pool->jobs;
-  while (*at != job) at = &(*at)->next;
-  *at = job->next;
-  mutex_unlock(&pool->mutex);
-  spin(has_ended, job, 0);
-  if (has_ended(job, 0)) return; /* nobody joins a job that is not in the list */
-  mutex_lock(&pool->mutex);
-  pool->waiting++;
-  while (!has_ended(job, 0)) cond_wait(&pool->done, &pool->mutex);
-  pool->waiting--;
-  mutex_unlock(&pool->mutex);
-}
-
-/* A short job is shared with threads that are awake. It wakes one if another short job was done alone just
- * before: then more will follow, while the thread still waits for them without sleeping. */
-static bool is_shared(ThreadPool *pool, bool wakes) {
-  if (atomic_load(&pool->in_a_job) >= pool->num_workers) return false; /* nobody could help */
-  if (wakes || is_one_free(pool)) return true;
+/* A job that is not long is shared with threads that are awake. It wakes one if another such job was done
+ * alone just before: then more will follow, while the thread still waits for them without sleeping. */
+static bool is_shared(ThreadPool *pool, ParallelLength length) {
+  int helpers = count_helpers(pool);
+  if (helpers >= pool->num_workers) return false; /* nobody could help */
+  if (length == PARALLEL_LONG) return true;
+  if (is_one_free(pool, helpers)) return length == PARALLEL_SHORT || are_near(pool);
+  if (length == PARALLEL_BRIEF && atomic_load_explicit(&pool->far, memory_order_relaxed)) return false;
   int64_t now = clock_nanoseconds(), last = atomic_exchange(&pool->last_alone, now);
   return now - last < SPIN;
 }
 
-/* Divides the range into pieces, and these into a share for each thread, of about the same size; some are
- * empty if there are few pieces. */
-static void init_job(Job *job, int64_t count, int64_t grain, int threads) {
-  int64_t most = (int64_t)threads * PIECES_PER_THREAD, piece = count / most + (count % most != 0);
+/* The place of a free job, which is taken; -1 if there is none. */
+static int take_job(ThreadPool *pool) {
+  for (int place = 0; place < MAX_JOBS; place++) {
+    uint_fast32_t state = 0;
+    if (atomic_compare_exchange_strong_explicit(&pool->jobs[place].state, &state, TAKEN, memory_order_acquire,
+                                                memory_order_relaxed))
+      return place;
+  }
+  return -1;
+}
+
+/* Divides the range into pieces, and these into the shares, of about the same size; some are empty if there
+ * are few pieces. */
+static void divide(const ThreadPool *pool, Job *job, int64_t count, int64_t grain) {
+  int64_t most = (int64_t)pool->num_shares * PIECES_PER_THREAD, piece = count / most + (count % most != 0);
   job->count = count;
   job->piece = piece > grain ? piece : grain;
   int64_t pieces = count / job->piece + (count % job->piece != 0), begin = 0;
-  job->num_shares = threads;
-  for (int i = 0; i < threads; i++) {
-    int64_t end = (pieces * (i + 1) + threads - 1) / threads;
-    atomic_init(&job->shares[i].pieces, (uint64_t)begin << 32 | (uint64_t)end);
+  for (int i = 0; i < pool->num_shares; i++) {
+    int64_t end = (pieces * (i + 1) + pool->num_shares - 1) / pool->num_shares;
+    atomic_store_explicit(&job->shares[i].pieces, (uint64_t)begin << 32 | (uint64_t)end,
+                          memory_order_relaxed);
     begin = end;
   }
-  atomic_init(&job->active, 0);
 }
 
-static void run_parallel(void *argument, int64_t count, int64_t grain, bool wakes, ParallelBody *body,
-                         void *arg) {
+static void begin_job(ThreadPool *pool, int place, ParallelLength length) {
+  atomic_store_explicit(&pool->jobs[place].state, TAKEN | OPEN, memory_order_release);
+  uint_fast32_t begun = atomic_load_explicit(&pool->begun, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak(&pool->begun, &begun,
+                                       (begun / MAX_JOBS + 1) * MAX_JOBS + (uint_fast32_t)place)) {
+  }
+  if (atomic_load(&pool->sleeping) == 0) return;
+  mutex_lock(&pool->mutex);
+  if (length == PARALLEL_LONG) cond_broadcast(&pool->wake);
+  else if (!is_one_free(pool, count_helpers(pool))) cond_signal(&pool->wake);
+  mutex_unlock(&pool->mutex);
+}
+
+static void end_job(ThreadPool *pool, Job *job) {
+  atomic_fetch_and_explicit(&job->state, ~(uint_fast32_t)OPEN, memory_order_relaxed);
+  spin(has_ended, job, 0);
+  if (!has_ended(job, 0)) {
+    mutex_lock(&pool->mutex);
+    atomic_fetch_or_explicit(&job->state, AWAITED, memory_order_relaxed);
+    while (!has_ended(job, 0)) cond_wait(&pool->done, &pool->mutex);
+    mutex_unlock(&pool->mutex);
+  }
+  atomic_store_explicit(&job->state, 0, memory_order_release);
+}
+
+static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelLength length,
+                         ParallelBody *body, void *arg) {
   ThreadPool *pool = argument;
-  if (!is_shared(pool, wakes)) {
+  int place = is_shared(pool, length) ? take_job(pool) : -1;
+  if (place < 0) {
     body(arg, 0, count);
     return;
   }
-  Job job;
-  job.body = body;
-  job.arg = arg;
-  init_job(&job, count, grain, pool->parallel.threads);
-  begin_job(pool, &job, wakes);
-  work(&job, 0);
-  end_job(pool, &job);
+  Job *job = &pool->jobs[place];
+  job->body = body;
+  job->arg = arg;
+  divide(pool, job, count, grain);
+  begin_job(pool, place, length);
+  work(pool, job, 0);
+  end_job(pool, job);
 }
 
 static bool init_waiting(ThreadPool *pool) {
@@ -288,6 +345,7 @@ ThreadPool *thread_pool_new(int threads) {
     return NULL;
   }
   if (threads > MAX_THREADS) threads = MAX_THREADS;
+  pool->num_shares = threads;
   while (pool->num_workers < threads - 1) {
     Worker *worker = &pool->workers[pool->num_workers];
     worker->pool = pool;
@@ -317,7 +375,7 @@ static Mutex default_mutex = MUTEX_INIT;
 static ThreadPool *default_pool;
 static Parallel default_parallel; /* threads 0: not decided yet */
 
-static void run_default(void *unused, int64_t count, int64_t grain, bool wakes, ParallelBody *body,
+static void run_default(void *unused, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
                         void *arg) {
   (void)unused;
   mutex_lock(&default_mutex);
@@ -325,7 +383,7 @@ static void run_default(void *unused, int64_t count, int64_t grain, bool wakes, 
   ThreadPool *pool = default_pool;
   mutex_unlock(&default_mutex);
   if (pool) {
-    run_parallel(pool, count, grain, wakes, body, arg);
+    run_parallel(pool, count, grain, length, body, arg);
   } else {
     body(arg, 0, count);
   }

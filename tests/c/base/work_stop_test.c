@@ -55,14 +55,15 @@ TEST(a_loop_visits_every_index_once_unless_it_is_stopped) {
 typedef struct Splits {
   int loops;
   int64_t grain;
-  bool wakes;
+  ParallelLength length;
 } Splits;
 
-static void note_split(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body, void *arg) {
+static void note_split(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
+                       void *arg) {
   Splits *splits = pool;
   splits->loops++;
   splits->grain = grain;
-  splits->wakes = wakes;
+  splits->length = length;
   body(arg, 0, count);
 }
 
@@ -71,23 +72,26 @@ static void do_nothing(void *arg, int64_t begin, int64_t end) { (void)arg, (void
 TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
-  parallel_work(&parallel, 1900, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_work(&parallel, 190, PARALLEL_WORK / 100.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 0);
-  parallel_work(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_work(&parallel, 210, PARALLEL_WORK / 100.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 1);
-  CHECK(splits.grain >= 200 && splits.grain <= 300);
-  CHECK(!splits.wakes);
-  parallel_work(&parallel, 1100 * PARALLEL_WAKE, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK(splits.grain >= 20 && splits.grain <= 30);
+  CHECK_INT_EQ(splits.length, PARALLEL_BRIEF);
+  parallel_work(&parallel, 110 * PARALLEL_FAR, PARALLEL_WORK / 100.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 2);
-  CHECK(splits.wakes);
+  CHECK_INT_EQ(splits.length, PARALLEL_SHORT);
+  parallel_work(&parallel, 110 * PARALLEL_WAKE, PARALLEL_WORK / 100.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 3);
+  CHECK_INT_EQ(splits.length, PARALLEL_LONG);
   parallel_work(&parallel, 2, 1e9, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 3);
-  CHECK_INT_EQ(splits.grain, 1);
-  CHECK(splits.wakes);
-  parallel_work(&parallel, 7 * PARALLEL_WORK, 1, do_nothing, NULL); /* single elements are cheap */
-  CHECK_INT_EQ(splits.loops, 3);
-  parallel_work(&parallel, 9 * PARALLEL_WORK, 1, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 4);
+  CHECK_INT_EQ(splits.grain, 1);
+  CHECK_INT_EQ(splits.length, PARALLEL_LONG);
+  parallel_work(&parallel, 7 * PARALLEL_WORK, 1, do_nothing, NULL); /* single elements are cheap */
+  CHECK_INT_EQ(splits.loops, 4);
+  parallel_work(&parallel, 9 * PARALLEL_WORK, 1, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 5);
   CHECK_INT_EQ(splits.grain, PARALLEL_WORK);
 }
 #endif

@@ -5,9 +5,9 @@
 #include "base/parallel.h"
 
 /* Pieces of 1, 2, 3, ... grains, the last first. */
-static inline void fake_parallel_run(void *pool, int64_t count, int64_t grain, bool wakes, ParallelBody *body,
-                                     void *arg) {
-  (void)wakes;
+static inline void fake_parallel_run(void *pool, int64_t count, int64_t grain, ParallelLength length,
+                                     ParallelBody *body, void *arg) {
+  (void)length;
   int64_t ends[64], pieces = 0, *calls = pool;
   for (int64_t end = 0; end < count && pieces < 63; pieces++) {
     end += grain * (pieces % 5 + 1);

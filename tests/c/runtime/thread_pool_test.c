@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/sync.h"
 #include "harness.h"
+#include "runtime/core_distance.h"
 
 enum { COUNT = 100003 };
 static unsigned char touched[COUNT];
@@ -101,6 +102,95 @@ TEST(loops_are_shared_whether_the_workers_sleep_or_not) {
 #endif
   }
   thread_pool_free(pool);
+}
+
+/* Loops of every length, with and without pauses in which the workers fall asleep. */
+TEST(loops_of_every_length_are_shared) {
+  ThreadPool *pool = thread_pool_new(3);
+  REQUIRE(pool);
+  for (int round = 0; round < 6000; round++) {
+    atomic_int visits[24] = {0};
+    int wrong = 0;
+    parallel_split(thread_pool_parallel(pool), 24, 2, (ParallelLength)(round / 50 % 3), count_visits, visits);
+    for (int i = 0; i < 24; i++) wrong += atomic_load(&visits[i]) != 1;
+    CHECK_INT_EQ(wrong, 0);
+#if SYNC_HAS_THREADS
+    if (round % 50 == 7) thread_nap();
+#endif
+  }
+  thread_pool_free(pool);
+}
+
+#if SYNC_HAS_THREADS
+enum { CALLERS = 12 };
+typedef struct Caller {
+  const Parallel *parallel;
+  int wrong;
+} Caller;
+
+static void *call_often(void *argument) {
+  Caller *caller = argument;
+  for (int round = 0; round < 400; round++) {
+    atomic_int visits[30] = {0};
+    Nested nested = {.parallel = caller->parallel};
+    parallel_split(caller->parallel, 30, 1, (ParallelLength)(round % 3), count_visits, visits);
+    for (int i = 0; i < 30; i++) caller->wrong += atomic_load(&visits[i]) != 1;
+    parallel_split(caller->parallel, 4, 1, (ParallelLength)(round % 3), nest, &nested);
+    caller->wrong += atomic_load(&nested.sum) != 4 * 4950;
+    if (round % 100 == 99) thread_nap();
+  }
+  return NULL;
+}
+
+/* More callers than jobs have room for, whose bodies are callers, too. */
+TEST(many_threads_call_parallel_for_at_the_same_time) {
+  ThreadPool *pool = thread_pool_new(4);
+  REQUIRE(pool);
+  Thread threads[CALLERS];
+  Caller callers[CALLERS];
+  int started = 0;
+  for (; started < CALLERS; started++) {
+    callers[started] = (Caller){thread_pool_parallel(pool), 0};
+    if (!thread_start(&threads[started], call_often, &callers[started])) break;
+  }
+  CHECK(started > 0);
+  for (int i = 0; i < started; i++) {
+    thread_join(threads[i]);
+    CHECK_INT_EQ(callers[i].wrong, 0);
+  }
+  thread_pool_free(pool);
+}
+
+TEST(the_distance_of_cores_is_measured) {
+  ThreadPool *pool = thread_pool_new(2);
+  REQUIRE(pool);
+  int64_t distance = core_distance(thread_pool_parallel(pool));
+  CHECK(distance > 0);
+  thread_pool_free(pool);
+}
+#endif
+
+static void run_alone(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
+                      void *arg) {
+  (void)pool, (void)grain, (void)length;
+  body(arg, 0, count);
+}
+
+static void run_in_turn(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
+                        void *arg) {
+  (void)length;
+  const bool *backwards = pool;
+  for (int64_t i = 0; i < count; i += grain) {
+    int64_t begin = *backwards ? count - i - grain : i;
+    body(arg, begin, begin + grain);
+  }
+}
+
+TEST(without_another_thread_the_distance_of_cores_is_unknown) {
+  bool backwards[] = {false, true};
+  CHECK_INT_EQ(core_distance(&(Parallel){run_alone, NULL, 2}), INT64_MAX);
+  CHECK_INT_EQ(core_distance(&(Parallel){run_in_turn, &backwards[0], 2}), INT64_MAX);
+  CHECK_INT_EQ(core_distance(&(Parallel){run_in_turn, &backwards[1], 2}), INT64_MAX);
 }
 
 #if SYNC_HAS_THREADS && !defined(__wasm__)
