@@ -36,11 +36,10 @@ static inline int parallel_threads(const Parallel *parallel) {
   return parallel && parallel->threads > 1 ? parallel->threads : 1;
 }
 
-/* The work that justifies handing it to a thread on a core nearby that is awake: about 1.5 microseconds.
- * Loops of PARALLEL_FAR of them justify handing parts to any thread that is awake, of PARALLEL_WAKE, waking
- * one. The unit of work is one element of cheap arithmetic in WebAssembly, such as an addition of two numbers
- * from memory. */
-enum { PARALLEL_WORK = 2048, PARALLEL_FAR = 8, PARALLEL_WAKE = 32 };
+/* The work that justifies handing it to a thread that is awake: about 6 microseconds. PARALLEL_WAKE of them
+ * justify waking one, a PARALLEL_NEAR-th is enough for a thread on a core nearby. The unit of work is one
+ * element of cheap arithmetic in WebAssembly, such as an addition of two numbers from memory. */
+enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8, PARALLEL_NEAR = 4 };
 
 /* The number of indices that are at least `total` units of work when each is `work` units; values below one
  * count as one. */
@@ -51,7 +50,7 @@ static inline int64_t parallel_indices(double work, int64_t total) {
   return (double)indices * work < (double)total ? indices + 1 : indices;
 }
 
-/* The number of indices that justifies handing them to a thread, and the one that justifies waking it. */
+/* The number of indices that justifies handing them to a thread that is awake, and to one that sleeps. */
 static inline int64_t parallel_grain(double work) { return parallel_indices(work, PARALLEL_WORK); }
 static inline int64_t parallel_wake_grain(double work) {
   return parallel_indices(work, PARALLEL_WAKE * PARALLEL_WORK);
@@ -83,5 +82,8 @@ static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t
 /* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. Inside a kernel
  * it ends early when the step does: see base/work_stop.h. */
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg);
+/* The same for loops whose arithmetic takes longer than moving their data to another core, and whose work is
+ * known well: they are split for threads on cores nearby even if they are brief. */
+void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg);
 
 #endif

@@ -56,7 +56,7 @@ TEST(an_odometer_of_no_axes_has_one_position) {
 }
 
 TEST(the_grain_is_as_many_indices_as_are_worth_a_thread) {
-  static const double kWork[] = {1, 1.5, 2, 3, 1000, 2047, 2048};
+  static const double kWork[] = {1, 1.5, 2, 3, 1000, 8191, 8192};
   for (size_t i = 0; i < sizeof kWork / sizeof kWork[0]; i++) {
     int64_t grain = parallel_grain(kWork[i]);
     CHECK((double)grain * kWork[i] >= PARALLEL_WORK);

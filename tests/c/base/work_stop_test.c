@@ -72,27 +72,38 @@ static void do_nothing(void *arg, int64_t begin, int64_t end) { (void)arg, (void
 TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
-  parallel_work(&parallel, 190, PARALLEL_WORK / 100.0, do_nothing, NULL);
+  parallel_work(&parallel, 1900, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 0);
-  parallel_work(&parallel, 210, PARALLEL_WORK / 100.0, do_nothing, NULL);
+  parallel_work(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 1);
-  CHECK(splits.grain >= 20 && splits.grain <= 30);
-  CHECK_INT_EQ(splits.length, PARALLEL_BRIEF);
-  parallel_work(&parallel, 110 * PARALLEL_FAR, PARALLEL_WORK / 100.0, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 2);
+  CHECK(splits.grain >= 200 && splits.grain <= 300);
   CHECK_INT_EQ(splits.length, PARALLEL_SHORT);
-  parallel_work(&parallel, 110 * PARALLEL_WAKE, PARALLEL_WORK / 100.0, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 3);
+  parallel_work(&parallel, 1100 * PARALLEL_WAKE, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 2);
   CHECK_INT_EQ(splits.length, PARALLEL_LONG);
   parallel_work(&parallel, 2, 1e9, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 4);
+  CHECK_INT_EQ(splits.loops, 3);
   CHECK_INT_EQ(splits.grain, 1);
   CHECK_INT_EQ(splits.length, PARALLEL_LONG);
   parallel_work(&parallel, 7 * PARALLEL_WORK, 1, do_nothing, NULL); /* single elements are cheap */
-  CHECK_INT_EQ(splits.loops, 4);
+  CHECK_INT_EQ(splits.loops, 3);
   parallel_work(&parallel, 9 * PARALLEL_WORK, 1, do_nothing, NULL);
-  CHECK_INT_EQ(splits.loops, 5);
+  CHECK_INT_EQ(splits.loops, 4);
   CHECK_INT_EQ(splits.grain, PARALLEL_WORK);
+}
+
+TEST(brief_loops_of_arithmetic_are_split_for_near_cores) {
+  Splits splits = {0};
+  const Parallel parallel = {note_split, &splits, 2};
+  parallel_arithmetic(&parallel, 450, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 0);
+  parallel_arithmetic(&parallel, 550, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 1);
+  CHECK(splits.grain >= 50 && splits.grain <= 75);
+  CHECK_INT_EQ(splits.length, PARALLEL_BRIEF);
+  parallel_arithmetic(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 2);
+  CHECK_INT_EQ(splits.length, PARALLEL_SHORT);
 }
 #endif
 
