@@ -37,9 +37,9 @@ static inline int parallel_threads(const Parallel *parallel) {
 }
 
 /* The work that justifies handing it to a thread that is awake: about 6 microseconds. PARALLEL_WAKE of them
- * justify waking one, a PARALLEL_NEAR-th is enough for a thread on a core nearby. The unit of work is one
+ * justify waking one; a PARALLEL_NEAR-th is enough for a thread on a core nearby. The unit of work is one
  * element of cheap arithmetic in WebAssembly, such as an addition of two numbers from memory. */
-enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8, PARALLEL_NEAR = 4 };
+enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8, PARALLEL_NEAR = 5 };
 
 /* The number of indices that are at least `total` units of work when each is `work` units; values below one
  * count as one. */

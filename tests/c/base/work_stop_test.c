@@ -95,11 +95,11 @@ TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
 TEST(brief_loops_of_arithmetic_are_split_for_near_cores) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
-  parallel_arithmetic(&parallel, 450, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_arithmetic(&parallel, 1800 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 0);
-  parallel_arithmetic(&parallel, 550, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_arithmetic(&parallel, 2200 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 1);
-  CHECK(splits.grain >= 50 && splits.grain <= 75);
+  CHECK(splits.grain >= 200 / PARALLEL_NEAR && splits.grain <= 300 / PARALLEL_NEAR);
   CHECK_INT_EQ(splits.length, PARALLEL_BRIEF);
   parallel_arithmetic(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 2);
