@@ -33,14 +33,14 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
   piece->body(piece->arg, piece->first + begin, piece->first + end);
 }
 
-/* Splits the range if each of two threads gets a grain, or a `least` one of it. Loops over single elements
+/* Splits the range if each of two threads gets a grain, or a `fraction`-th of it. Loops over single elements
  * compute vectors of them, which takes much less than a unit of work for each. The pieces are smaller than
  * what is worth a thread, so that the threads end at about the same time. */
-static void split(const Parallel *parallel, int64_t count, double work, int least, ParallelBody *body,
+static void split(const Parallel *parallel, int64_t count, double work, int fraction, ParallelBody *body,
                   void *arg) {
   enum { THREADS = 2, PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
   int64_t scale = parallel_grain(work) >= ELEMENTS ? CHEAPER : 1;
-  int64_t enough = parallel_indices(work, PARALLEL_WORK / least) * scale;
+  int64_t enough = parallel_indices(work, PARALLEL_WORK / fraction) * scale;
   int64_t piece = enough / PIECES + (enough % PIECES != 0);
   double grains = (double)count * (work > 1 ? work : 1) / (double)(PARALLEL_WORK * scale);
   ParallelLength length = grains >= PARALLEL_WAKE ? PARALLEL_LONG
@@ -50,24 +50,24 @@ static void split(const Parallel *parallel, int64_t count, double work, int leas
 }
 
 /* In parts that take some milliseconds, so that the step can end between them. */
-static void split_until_stopped(const Parallel *parallel, int64_t count, double work, int least,
+static void split_until_stopped(const Parallel *parallel, int64_t count, double work, int fraction,
                                 ParallelBody *body, void *arg) {
   enum { GRAINS = 320 }; /* of about 6 microseconds each */
   int64_t grain = parallel_grain(work);
   if (!thread_stop) {
-    split(parallel, count, work, least, body, arg);
+    split(parallel, count, work, fraction, body, arg);
     return;
   }
   int64_t most = INT64_MAX / GRAINS / parallel_threads(parallel);
   int64_t size = grain > most ? count : grain * GRAINS * parallel_threads(parallel);
   Piece piece = {body, arg, 0};
   if (size >= count) {
-    if (!thread_stop->stopped) split(parallel, count, work, least, body, arg);
+    if (!thread_stop->stopped) split(parallel, count, work, fraction, body, arg);
     return;
   }
   for (; piece.first < count && !work_is_stopped(); piece.first += size) {
     int64_t left = count - piece.first;
-    split(parallel, left < size ? left : size, work, least, run_piece, &piece);
+    split(parallel, left < size ? left : size, work, fraction, run_piece, &piece);
   }
 }
 
