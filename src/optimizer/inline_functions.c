@@ -48,12 +48,18 @@ bool node_function_call(const Node *node, const char **name, const AttrEntry *co
 
 /* --- validation --- */
 
-static bool marked_noinline(const Node *caller, const FunctionBody *body) {
-  const FunctionDef *function = graph_find_function(caller->graph, body->name);
-  for (size_t i = 0; function && i < function->n_attr; i++) {
-    if (strcmp(function->attr[i]->key, "_noinline") == 0) return function->attr[i]->value->b;
+static bool has_true_attr(const FunctionDef *function, const char *name) {
+  for (size_t i = 0; i < function->n_attr; i++) {
+    if (strcmp(function->attr[i]->key, name) == 0) return function->attr[i]->value->b;
   }
   return false;
+}
+
+/* TensorFlow marks every function that its compiler XLA compiles as a whole, only to keep it whole for XLA.
+ * Here such a function is one like others. */
+static bool marked_noinline(const Node *caller, const FunctionBody *body) {
+  const FunctionDef *function = graph_find_function(caller->graph, body->name);
+  return function && has_true_attr(function, "_noinline") && !has_true_attr(function, "_XlaMustCompile");
 }
 
 bool inline_validate(const Node *caller, const FunctionBody *body, const InlineOptions *options,

@@ -35,7 +35,7 @@ typedef enum InlinePlacer {
 
 typedef struct InlineOptions {
   bool disable_inlining;
-  bool ignore_noinline; /* also inline functions with attr `_noinline` */
+  bool ignore_noinline; /* also inline functions with attr `_noinline`, which those for XLA need not */
   OutputControlSource output_control_src;
   KeepCallerNode keep_caller_node;
   InlinePlacer placer;
