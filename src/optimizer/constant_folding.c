@@ -301,6 +301,15 @@ static bool replace_output(Folder *f, Node *node, int output, const Tensor *valu
   return true;
 }
 
+/* Nothing need wait for a node that computes a constant, and that waits for nothing itself. */
+static void forget_waits_for(Folder *f, const Node *node) {
+  if (f->waits[node->id].gate_of > 0 || f->waits[node->id].count > 0) return;
+  for (int32_t i = node->num_out_edges - 1; i >= 0; i--) {
+    Edge *edge = node->out_edges[i];
+    if (edge_is_control(edge) && edge->dst->id > SINK_ID) graph_remove_edge(f->graph, edge);
+  }
+}
+
 static bool has_readers(const Folder *f, const Node *node, int output) {
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     const Edge *edge = node->out_edges[i];
@@ -410,8 +419,10 @@ static bool fold(Folder *f) {
     if (!f->needed[node->id]) continue;
     bool known;
     TRY(compute(f, node, &known));
-    if (known && !node_is_const(node) && f->state[node->id] != ENTERED)
+    if (known && !node_is_const(node) && f->state[node->id] != ENTERED) {
       TRY(replace_outputs(f, node, f->values[node->id]));
+      forget_waits_for(f, node);
+    }
     release_inputs(f, node);
     if (f->readers[node->id] == 0) clear_values(f, node);
   }

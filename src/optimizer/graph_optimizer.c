@@ -11,6 +11,7 @@
 #include "optimizer/leading_ones.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/loop_variables.h"
+#include "optimizer/needless_waits.h"
 #include "optimizer/neutral_operands.h"
 #include "optimizer/reciprocal_factors.h"
 
@@ -72,10 +73,10 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_drop_leading_ones,       graph_hoist_products,
-                                            graph_enter_weights,           graph_drop_loop_variables,
-                                            graph_remove_neutral_operands, graph_multiply_by_reciprocals,
-                                            graph_flatten_products,        graph_fuse_products};
+static GraphPass *const kProductPasses[] =
+    {graph_drop_needless_waits,     graph_drop_leading_ones,   graph_hoist_products,
+     graph_enter_weights,           graph_drop_loop_variables, graph_remove_neutral_operands,
+     graph_multiply_by_reciprocals, graph_flatten_products,    graph_fuse_products};
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, any = false, removed;

@@ -204,20 +204,32 @@ TEST(frames_of_inlined_calls_stay_apart) {
   }
 }
 
+/* Adds SquareTwice with these attrs, which are true. */
+static bool add_marked(Graph *graph, const char *const *marks, int num_marks) {
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  FunctionDef *function;
+  bool ok = function_parse(str_of(kSquareTwice), arena, &function, &status);
+  for (int i = 0; ok && i < num_marks; i++) {
+    Tensorflow__FunctionDef__AttrEntry *entry =
+        proto_new(&tensorflow__function_def__attr_entry__descriptor, arena);
+    entry->key = (char *)marks[i];
+    entry->value = attr_value_bool(arena, true);
+    ok = proto_append(arena, (void ***)&function->attr, &function->n_attr, entry, &status);
+  }
+  ok = ok && graph_add_function(graph, function, &status);
+  CHECK_OK(ok, &status);
+  arena_free(arena);
+  return ok;
+}
+
 TEST(functions_marked_noinline_stay_unless_that_is_ignored) {
   Status status;
   status_init(&status);
   Graph *graph = graph_new();
   TestBodies bodies = {.library = graph};
-  Arena *arena = arena_new();
-  FunctionDef *function;
-  REQUIRE_OK(function_parse(str_of(kSquareTwice), arena, &function, &status), &status);
-  Tensorflow__FunctionDef__AttrEntry *entry =
-      proto_new(&tensorflow__function_def__attr_entry__descriptor, arena);
-  entry->key = (char *)"_noinline";
-  entry->value = attr_value_bool(arena, true);
-  CHECK_OK(proto_append(arena, (void ***)&function->attr, &function->n_attr, entry, &status), &status);
-  CHECK_OK(graph_add_function(graph, function, &status), &status);
+  REQUIRE(add_marked(graph, (const char *[]){"_noinline"}, 1));
   call(graph, "SquareTwice", "c", placeholder(graph, "x", "shape { }"));
   ExpandOptions options = expand_options_default();
   bool changed;
@@ -226,7 +238,21 @@ TEST(functions_marked_noinline_stay_unless_that_is_ignored) {
   options.native.ignore_noinline = true;
   CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
   CHECK(changed && !graph_find_node(graph, "c"));
-  arena_free(arena);
+  test_bodies_free(&bodies);
+  graph_free(graph);
+}
+
+TEST(functions_that_are_marked_noinline_for_xla_only_are_inlined) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  TestBodies bodies = {.library = graph};
+  REQUIRE(add_marked(graph, (const char *[]){"_noinline", "_XlaMustCompile"}, 2));
+  call(graph, "SquareTwice", "c", placeholder(graph, "x", "shape { }"));
+  ExpandOptions options = expand_options_default();
+  bool changed;
+  CHECK_OK(expand(graph, &bodies, &options, &changed, &status), &status);
+  CHECK(changed && !graph_find_node(graph, "c"));
   test_bodies_free(&bodies);
   graph_free(graph);
 }
