@@ -16,10 +16,10 @@
  * extend over the edges of images with few channels, the images are first copied into zero padding, a few at
  * a time. Windows of every second pixel of a colour image are multiplied where they are
  * (blas/conv_in_place.inc). The gradient of the input is, for each of the stride * stride phases of a pixel,
- * a convolution of dy with the filter elements that contribute to it: no zeros are multiplied, and nothing is
- * scattered. Only for images with very few channels the products are scattered (blas/conv_scatter.inc).
- * Results do not depend on the number of threads. blas/winograd.h is faster for most filters of 3 x 3 and 5 x
- * 5 floats.
+ * a convolution of dy with the filter elements that contribute to it (blas/conv_filter.inc): no zeros are
+ * multiplied, and nothing is scattered. Only for images with very few channels the products are scattered
+ * (blas/conv_scatter.inc). Results do not depend on the number of threads. blas/winograd.h is faster for most
+ * filters of 3 x 3 and 5 x 5 floats.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_
@@ -45,8 +45,7 @@ typedef enum ConvProduct {
   CONV_FILTER,  /* dw of (x, dy) */
 } ConvProduct;
 
-/* The number of products summed for one output. With one group, pack_b of the GemmType, applied to the filter
- * as a matrix with this many rows, gives `packed` below. */
+/* The number of products summed for one output. */
 static inline int64_t conv_depth(const Conv *conv) {
   return conv->axis[0].filter * conv->axis[1].filter * (conv->in_channels / conv->groups);
 }
@@ -54,17 +53,24 @@ static inline int64_t conv_depth(const Conv *conv) {
 /* Convolutions of one element type. */
 typedef struct ConvType {
   /* The size of `workspace` for `run` in bytes (64-byte aligned); may be 0. Beyond the workspace of a
-   * product, it is at most the size of filter and input together, or a megabyte. `packed`: whether a packed
-   * filter will be given. */
+   * product, it is at most the size of the packed filter and the input together, or a megabyte. `packed`:
+   * whether a packed filter will be given. */
   int64_t (*workspace)(ConvProduct product, const Conv *conv, bool packed);
-  /* a and b as in ConvProduct, all of the same type; `packed` is the packed filter of CONV_FORWARD, or NULL.
-   * The whole result is written. All sizes may be 0 except filter, channels and groups. */
+  /* a and b as in ConvProduct, all of the same type; `packed` is what pack_filter left of b, or NULL. The
+   * whole result is written. All sizes may be 0 except filter, channels and groups. */
   void (*run)(ConvProduct product, const Conv *conv, const void *a, const void *b, const void *packed,
               void *result, const Parallel *parallel, void *workspace);
+  /* Packs a filter that many products share, such as constant weights. The size is in bytes, 64-byte aligned;
+   * 0 where the filter is read as it is: `packed` of `run` must be NULL then. The packed filter depends on
+   * the filter, the strides, the dilations and the groups, not on the images. */
+  int64_t (*filter_size)(ConvProduct product, const Conv *conv);
+  void (*pack_filter)(ConvProduct product, const Conv *conv, const void *filter, const Parallel *parallel,
+                      void *packed);
 } ConvType;
 
 extern const ConvType conv_f32, conv_f64;
-/* Only CONV_FORWARD and CONV_INPUT; overflow wraps around. No workspace; `packed` must be NULL. */
+/* Only CONV_FORWARD and CONV_INPUT; overflow wraps around. No workspace and no packed filters: `packed` must
+ * be NULL, and the functions for it are NULL. */
 extern const ConvType conv_i32;
 
 /* Depthwise: out_channels = in_channels, w is [rows, columns, channels]; `groups` is ignored. For

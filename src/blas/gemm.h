@@ -79,6 +79,8 @@ typedef struct GemmType {
   int64_t (*packed_b_size)(int64_t k, int64_t n);
   /* Reads args->{n, k, transpose_b, b, ldb}. `packed` must be 64-byte aligned. */
   void (*pack_b)(const GemmArgs *args, const Parallel *parallel, void *packed);
+  /* The same for rows [p, p + args->k) of an op(B) with k rows, of which `args` describes these. */
+  void (*pack_b_rows)(const GemmArgs *args, int64_t k, int64_t p, void *packed);
   /* The place of element (p, j) of op(B) in the packed form, counted in elements, for those that compute B.
    * The other columns of the same vector follow. */
   int64_t (*packed_b_place)(int64_t k, int64_t n, int64_t p, int64_t j);

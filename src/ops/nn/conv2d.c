@@ -9,14 +9,14 @@
 #include "ops/nn/depthwise_product.h"
 #include "ops/nn/plane_product.h"
 #include "ops/support/element_types.h"
-#include "ops/support/packed_matrix.h"
+#include "ops/support/constant_form.h"
 #include "ops/support/product_epilogue.h"
 #include "ops/support/typed_loops.h"
 #include "ops/support/window_attrs.h"
 
 typedef struct ConvState {
   WindowAttrs attrs;
-  bool is_constant;      /* the filter of Conv2D, of type float or double */
+  bool is_constant;      /* the filter, of type float or double */
   ConstantForm packed;   /* the packed filter */
   ConstantForm winograd; /* the same for blas/winograd.h */
 } ConvState;
@@ -28,13 +28,14 @@ static bool conv_construct(const KernelConstruction *construction, void *memory,
   return window_read_attrs(construction->node, &((ConvState *)memory)->attrs, status);
 }
 
-static bool conv2d_construct(const KernelConstruction *construction, void *memory, Status *status) {
+/* Of the two products that read the filter. */
+static bool filter_construct(const KernelConstruction *construction, void *memory, Status *status) {
   const Tensor *filter = construction->constant_inputs ? construction->constant_inputs[1] : NULL;
   ((ConvState *)memory)->is_constant = filter && (filter->dtype == DT_FLOAT || filter->dtype == DT_DOUBLE);
   return conv_construct(construction, memory, status);
 }
 
-static void conv2d_destroy(void *memory) {
+static void filter_destroy(void *memory) {
   constant_form_free(&((ConvState *)memory)->packed);
   constant_form_free(&((ConvState *)memory)->winograd);
 }
@@ -92,12 +93,28 @@ static bool place_windows(const ConvState *state, const char *name, const int64_
 
 /* --- the constant filter --- */
 
-/* The packed filter of a product with one group. */
-static bool pack_filter(KernelContext *context, const Conv *conv, const void *filter, const void **packed,
-                        Status *status) {
-  GemmArgs args = {.k = conv_depth(conv), .n = conv->out_channels, .b = filter, .ldb = conv->out_channels};
-  return packed_matrix_get(&((ConvState *)context->state)->packed, context->output_types[0], &args,
-                           context->parallel, packed, status);
+typedef struct Packing {
+  ConvProduct product;
+  const ConvType *type;
+  const Conv *conv;
+  const void *filter;
+} Packing;
+
+static void pack(const void *arg, const Parallel *parallel, void *form) {
+  const Packing *p = arg;
+  p->type->pack_filter(p->product, p->conv, p->filter, parallel, form);
+}
+
+/* *packed: NULL where the product is faster with the filter as it is. */
+static bool pack_filter(KernelContext *context, const Packing *packing, const void **packed, Status *status) {
+  const Conv *conv = packing->conv;
+  *packed = NULL;
+  if (packing->product == CONV_FORWARD &&
+      conv->batch * conv->axis[0].out * conv->axis[1].out <= CONV_FEW_WINDOWS)
+    return true;
+  int64_t size = packing->type->filter_size(packing->product, conv);
+  return size == 0 || constant_form_get(&((ConvState *)context->state)->packed, size, pack, packing,
+                                        context->parallel, packed, status);
 }
 
 typedef struct Transform {
@@ -162,15 +179,13 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   bool depthwise = conv->groups == conv->in_channels && (conv->groups > 1 || product == CONV_FILTER);
   if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
   const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
-  bool packs = state->is_constant && product == CONV_FORWARD && conv->groups == 1 &&
-               conv->batch * conv->axis[0].out * conv->axis[1].out > CONV_FEW_WINDOWS;
   const void *packed = NULL;
   Buffer *workspace = NULL;
   bool done = false;
   if (type == &conv_f32 && product == CONV_FILTER) TRY(sum_tiles(context, conv, a, b, result, &done, status));
   else if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
   if (done) return true;
-  if (packs) TRY(pack_filter(context, conv, b, &packed, status));
+  if (state->is_constant) TRY(pack_filter(context, &(Packing){product, type, conv, b}, &packed, status));
   int64_t size = type->workspace(product, conv, packed);
   if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
   type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
@@ -312,8 +327,8 @@ const OpRegistration kOpConv2D = {
                 "  return dinput = dinput:output:0, dfilter = dfilter:output:0\n"
                 "}\n",
     .state_size = sizeof(ConvState),
-    .construct = conv2d_construct,
-    .destroy = conv2d_destroy,
+    .construct = filter_construct,
+    .destroy = filter_destroy,
     .kernels = {FLOAT_AND_HALF_KERNELS(conv2d), {DT_INT32, conv2d}},
 };
 
@@ -337,7 +352,8 @@ const OpRegistration kOpConv2DBackpropInput = {
                 "  return dsizes = dsizes:y:0, dfilter = dfilter:output:0, dout = dout:output:0\n"
                 "}\n",
     .state_size = sizeof(ConvState),
-    .construct = conv_construct,
+    .construct = filter_construct,
+    .destroy = filter_destroy,
     .kernels = {FLOAT_AND_HALF_KERNELS(conv2d_backprop_input), {DT_INT32, conv2d_backprop_input}},
 };
 

@@ -175,6 +175,7 @@ static void check_setting(const Setting *s, DataType type) {
     fill(y, 3);
     reference(s, first, false, in, out);
     check_op(BACK_INPUT, s, first, type, false, shown_in, filter, shown_out);
+    check_op(BACK_INPUT, s, first, type, true, shown_in, filter, shown_out);
     check_op(BACK_FILTER, s, first, type, false, shown_in, filter, shown_out);
   }
 }
