@@ -246,6 +246,27 @@ TEST(convolutions_of_colour_images) {
   }
 }
 
+/* Groups of few channels, whose windows are multiplied where they are, and of too many: at each edge and not,
+ * with dilations, and with outputs that are whole panels of a packed filter and not. */
+TEST(convolutions_of_groups) {
+  static const Setting kSettings[] = {{2, 9, 13, 16, 3, 3, 16, 4, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 11, 17, 16, 3, 3, 32, 2, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 12, 15, 24, 3, 3, 24, 2, {2, 2}, {1, 1}, "SAME"},
+                                      {2, 9, 14, 9, 2, 3, 24, 3, {1, 2}, {1, 1}, "VALID"},
+                                      {1, 13, 19, 8, 3, 3, 16, 2, {1, 1}, {2, 3}, "SAME"},
+                                      {1, 8, 16, 10, 5, 5, 16, 2, {1, 1}, {1, 1}, "EXPLICIT"},
+                                      {1, 7, 7, 12, 3, 1, 12, 3, {1, 1}, {2, 1}, "SAME"},
+                                      {1, 6, 20, 12, 1, 7, 8, 2, {1, 3}, {1, 2}, "EXPLICIT"},
+                                      {1, 4, 30, 12, 3, 3, 8, 2, {2, 1}, {1, 1}, "SAME"},
+                                      {1, 9, 9, 8, 3, 3, 40, 2, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 9, 9, 64, 3, 3, 8, 2, {1, 1}, {1, 1}, "SAME"}};
+  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
+    CHECK_CONTEXT("setting %d", i);
+    check_setting(&kSettings[i], DT_DOUBLE);
+    check_setting(&kSettings[i], DT_FLOAT);
+  }
+}
+
 /* Large enough for blas/winograd.h, also where the filter is not a constant. */
 TEST(convolutions_of_tiles) {
   static const Setting kSettings[] = {{1, 15, 17, 16, 3, 3, 20, 1, {1, 1}, {1, 1}, "SAME"},
