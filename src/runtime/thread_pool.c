@@ -90,8 +90,9 @@ struct ThreadPool {
   bool stopping;                  /* changes under the mutex */
   atomic_int sleeping;            /* the number of workers that wait for `wake`; changes under the mutex */
   atomic_int_fast64_t last_alone; /* when a caller last did a job alone because all workers slept */
-  atomic_bool far;                /* the cores of the threads are, as last measured */
+  atomic_bool far;                /* brief jobs are not worth sharing, as last measured */
   atomic_int measured;            /* so many more brief jobs rely on it */
+  atomic_int trust;               /* so many rely on the next measurement, if a worker loses its core again */
   _Alignas(64) atomic_uint_fast32_t begun; /* MAX_JOBS * the number of jobs so far + the place of the last */
   Job jobs[MAX_JOBS];
 };
@@ -182,16 +183,21 @@ static bool has_ended(const void *job, uint_fast32_t unused) {
   return atomic_load_explicit(&((const Job *)job)->state, memory_order_acquire) < HELPER;
 }
 
-/* Waits for a condition without sleeping, for a short time. */
-static void spin(bool (*is_met)(const void *about, uint_fast32_t number), const void *about,
-                 uint_fast32_t number) {
+/* Waits for a condition without sleeping, for a short time. Returns the nanoseconds that this took; 0 if it
+ * took less than a few thousand. */
+static int64_t spin(bool (*is_met)(const void *about, uint_fast32_t number), const void *about,
+                    uint_fast32_t number) {
   enum { LOOKS = 1000 }; /* between two readings of the clock, which take longer than many looks */
-  int64_t end = clock_nanoseconds() + SPIN;
-  do {
+  int64_t begin = 0, passed = 0;
+  while (passed < SPIN) {
     for (int i = 0; i < LOOKS; i++) {
-      if (is_met(about, number)) return;
+      if (is_met(about, number)) return passed;
     }
-  } while (clock_nanoseconds() < end);
+    int64_t now = clock_nanoseconds();
+    if (begin == 0) begin = now;
+    passed = now - begin;
+  }
+  return passed;
 }
 
 /* Waits until another job begins. False when the pool ends. */
@@ -235,12 +241,17 @@ static bool is_one_free(const ThreadPool *pool, int helpers) {
   return atomic_load_explicit(&pool->sleeping, memory_order_relaxed) + helpers < pool->num_workers;
 }
 
+/* Brief jobs between two measurements: usually, and at most. */
+enum { MEASURED_JOBS = 1024, MOST_MEASURED_JOBS = 1 << 17 };
+
 /* Whether the cores of the threads are close to each other. Systems move threads, so it is measured again now
  * and then. */
 static bool are_near(ThreadPool *pool) {
-  enum { JOBS = 1024, NEAR = 250 }; /* brief jobs between two measurements; nanoseconds */
+  enum { NEAR = 250 }; /* nanoseconds */
   if (atomic_fetch_sub_explicit(&pool->measured, 1, memory_order_relaxed) <= 0) {
-    atomic_store_explicit(&pool->measured, JOBS, memory_order_relaxed);
+    if (!atomic_load_explicit(&pool->far, memory_order_relaxed))
+      atomic_store_explicit(&pool->trust, MEASURED_JOBS, memory_order_relaxed);
+    atomic_store_explicit(&pool->measured, MEASURED_JOBS, memory_order_relaxed);
     int64_t distance = core_distance(&pool->parallel);
     if (distance != INT64_MAX) atomic_store_explicit(&pool->far, distance > NEAR, memory_order_relaxed);
   }
@@ -298,9 +309,21 @@ static void begin_job(ThreadPool *pool, int place, ParallelLength length) {
   mutex_unlock(&pool->mutex);
 }
 
-static void end_job(ThreadPool *pool, Job *job) {
+/* A worker that takes much longer for its part of a brief job than the job would take has lost its core to
+ * another program. For a while, which becomes longer each time that this happens, such jobs are not shared.
+ */
+static void stop_sharing(ThreadPool *pool) {
+  int jobs = 2 * atomic_load_explicit(&pool->trust, memory_order_relaxed);
+  jobs = jobs < MEASURED_JOBS ? MEASURED_JOBS : jobs < MOST_MEASURED_JOBS ? jobs : MOST_MEASURED_JOBS;
+  atomic_store_explicit(&pool->trust, jobs, memory_order_relaxed);
+  atomic_store_explicit(&pool->measured, jobs, memory_order_relaxed);
+  atomic_store_explicit(&pool->far, true, memory_order_relaxed);
+}
+
+static void end_job(ThreadPool *pool, Job *job, ParallelLength length) {
+  enum { LOST = 20000 }; /* nanoseconds */
   atomic_fetch_and_explicit(&job->state, ~(uint_fast32_t)OPEN, memory_order_relaxed);
-  spin(has_ended, job, 0);
+  if (spin(has_ended, job, 0) > LOST && length == PARALLEL_BRIEF) stop_sharing(pool);
   if (!has_ended(job, 0)) {
     mutex_lock(&pool->mutex);
     atomic_fetch_or_explicit(&job->state, AWAITED, memory_order_relaxed);
@@ -324,7 +347,7 @@ static void run_parallel(void *argument, int64_t count, int64_t grain, ParallelL
   divide(pool, job, count, grain);
   begin_job(pool, place, length);
   work(pool, job, 0);
-  end_job(pool, job);
+  end_job(pool, job, length);
 }
 
 static bool init_waiting(ThreadPool *pool) {

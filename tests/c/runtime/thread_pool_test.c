@@ -143,6 +143,42 @@ static void *call_often(void *argument) {
 }
 
 /* More callers than jobs have room for, whose bodies are callers, too. */
+#if SYNC_HAS_THREADS
+typedef struct Stalling {
+  pthread_t caller;
+  atomic_int stalls; /* calls in other threads, which take long */
+} Stalling;
+
+static void stall(void *arg, int64_t begin, int64_t end) {
+  Stalling *stalling = arg;
+  (void)begin;
+  (void)end;
+  if (!pthread_equal(pthread_self(), stalling->caller)) {
+    atomic_fetch_add(&stalling->stalls, 1);
+    thread_nap();
+  }
+  for (volatile int i = 0; i < 5000; i++) { /* so that the worker gets its part */
+  }
+}
+
+/* As if the worker's core ran another program meanwhile. */
+TEST(brief_loops_are_not_shared_with_threads_that_stall) {
+  enum { LOOPS = 5000, MOST_STALLS = 12 }; /* one in 1024 loops, then in 2048, ...; and pieces of one loop */
+  ThreadPool *pool = thread_pool_new(2);
+  REQUIRE(pool);
+  Stalling stalling = {.caller = pthread_self()};
+  for (int round = 0; round < LOOPS; round++) {
+    parallel_split(thread_pool_parallel(pool), 8, 1, PARALLEL_SHORT, stall, &stalling); /* wakes it */
+    if (atomic_load(&stalling.stalls) > 0) break;
+  }
+  atomic_store(&stalling.stalls, 0);
+  for (int round = 0; round < LOOPS; round++)
+    parallel_split(thread_pool_parallel(pool), 2, 1, PARALLEL_BRIEF, stall, &stalling);
+  CHECK(atomic_load(&stalling.stalls) <= MOST_STALLS);
+  thread_pool_free(pool);
+}
+#endif
+
 TEST(many_threads_call_parallel_for_at_the_same_time) {
   ThreadPool *pool = thread_pool_new(4);
   REQUIRE(pool);
