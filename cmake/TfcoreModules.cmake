@@ -17,7 +17,7 @@ set(TFCORE_SMALL_OPS
   math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_emit support/fused_formula
   support/fused_groups support/fused_plan support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
-set(TFCORE_SMALL_BLAS channel_norm softmax)
+set(TFCORE_SMALL_BLAS byte_moves channel_norm softmax)
 set(TFCORE_SMALL_BASE copy)
 # The builds that are split have no unrolled loops in src/ops/, whose templates have vectors already, and in these files of
 # src/blas/; but in these files of src/ops/, where unrolled loops are faster.
