@@ -76,11 +76,11 @@ typedef struct Rows {
 } Rows;
 
 /* Copies rows element by element. What the loops need is in local variables, which elements cannot alias. */
-#define EACH(T)                                                                 \
-  for (; count > 0; count--, from += from_step, to += to_step) {                \
-    const T *x = (const T *)from;                                               \
-    T *y = (T *)to;                                                             \
-    for (int64_t i = 0; i < length; i++) y[i * to_stride] = x[i * from_stride]; \
+#define EACH(T)                                                                              \
+  for (; count > 0; count--, from += from_step, to += to_step) {                             \
+    const T *x = (const T *)from;                                                            \
+    T *y = (T *)to;                                                                          \
+    for (int64_t left = length; left > 0; left--, x += from_stride, y += to_stride) *y = *x; \
   }
 
 static void copy_each(int64_t size, const Rows *rows) {
