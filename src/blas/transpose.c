@@ -283,6 +283,7 @@ bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *p
     plan.strip = plan.columns < 16 ? 1024 : 64;
     plan.strips = plan.rows / plan.strip + (plan.rows % plan.strip != 0);
     work = (double)(plan.columns * (plan.rows < plan.strip ? plan.rows : plan.strip));
+    if (element_size == 4 && has_vectors(&plan)) work /= 4;
   }
   int64_t items = plan.strips;
   for (int d = 0; d < plan.rank; d++) items *= plan.dims[d];

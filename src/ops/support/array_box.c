@@ -258,7 +258,7 @@ static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, cons
   job.piece = length < PIECE ? length : PIECE;
   job.pieces = (length - 1) / job.piece + 1;
   bool by_rows = box.to_strides[box.rank - 1] == 1 && (uint64_t)box.from_strides[box.rank - 1] <= 1;
-  double work = by_rows ? copy_work(job.piece * job.size) : (double)job.piece;
+  double work = by_rows ? copy_work(job.piece * job.size) : (double)job.piece / 2;
   take_turns(&box, &job);
   if (job.turns > 0) parallel_work(parallel, rows / job.turns, work * (double)job.turns, copy_in_turn, &job);
   else parallel_work(parallel, rows * job.pieces, work, copy_pieces, &job);
@@ -300,10 +300,11 @@ typedef struct RowJob {
 } RowJob;
 
 static void gather_rows(void *arg, int64_t begin, int64_t end) {
-  const RowJob *job = arg;
-  for (int64_t i = begin; i < end; i++) {
-    if (job->rows[i] < 0) memset(job->to + i * job->bytes, 0, (size_t)job->bytes);
-    else copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+  const RowJob job = *(const RowJob *)arg; /* a local variable, which the copies cannot change */
+  char *to = job.to + begin * job.bytes;
+  for (int64_t i = begin; i < end; i++, to += job.bytes) {
+    if (job.rows[i] < 0) memset(to, 0, (size_t)job.bytes);
+    else copy_bytes(to, job.from + job.rows[i] * job.bytes, job.bytes);
   }
 }
 
