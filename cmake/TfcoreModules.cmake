@@ -4,7 +4,8 @@ set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
 # What runs while graphs are made and steps are prepared, and the wings of src/ops/ whose kernels have no loops over numbers,
 # need not be fast, but are downloaded: they are compiled for size (-Oz), except the files that run for each kernel. Where loops
-# matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/ and src/blas/.
+# matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/, src/blas/ and
+# src/base/.
 set(TFCORE_COMPACT_MODULES
   proto op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
 set(TFCORE_FAST_FILES op/kernel.c op/resource.c op/step.c runtime/program_flow.c runtime/program_run.c)
@@ -16,7 +17,8 @@ set(TFCORE_SMALL_OPS
   math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_emit support/fused_formula
   support/fused_groups support/fused_plan support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
-set(TFCORE_SMALL_BLAS channel_norm softmax)
+set(TFCORE_SMALL_BLAS byte_moves channel_norm softmax)
+set(TFCORE_SMALL_BASE copy)
 # The builds that are split have no unrolled loops in src/ops/, whose templates have vectors already, and in these files of
 # src/blas/; but in these files of src/ops/, where unrolled loops are faster.
 set(TFCORE_ROLLED_BLAS transpose)
@@ -86,6 +88,8 @@ function(tfcore_module name)
     tfcore_options(-Oz ops "${TFCORE_COMPACT_OPS}" "${sources}")
     tfcore_options(-Os ops "${TFCORE_SMALL_OPS}" "${sources}")
     tfcore_options(-funroll-loops ops "${TFCORE_UNROLLED_OPS}" "${sources}")
+  elseif(name STREQUAL base)
+    tfcore_options(-Os base "${TFCORE_SMALL_BASE}" "${sources}")
   elseif(name STREQUAL blas)
     tfcore_options(-Os blas "${TFCORE_SMALL_BLAS}" "${sources}")
     if(NOT TFCORE_THREADS)

@@ -5,13 +5,16 @@
 #include <stdint.h>
 #include <string.h>
 
+/* From this length on, memcpy is faster. */
+enum { COPY_SHORT = 256 };
+
 /* Two copies of a constant size, which overlap unless the length is twice that. */
 #define COPY_ENDS(size) \
   (memcpy(to, from, size), memcpy((char *)to + bytes - (size), (const char *)from + bytes - (size), size))
 
 /* Like memcpy: `to` and `from` must not overlap. */
 static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
-  if (bytes > 64) {
+  if (bytes >= COPY_SHORT) {
     memcpy(to, from, (size_t)bytes);
   } else if (bytes == 4) {
     memcpy(to, from, 4);
@@ -30,5 +33,12 @@ static inline void copy_bytes(void *to, const void *from, int64_t bytes) {
 }
 
 #undef COPY_ENDS
+
+/* How much work a copy is, for base/parallel.h. */
+static inline double copy_work(int64_t bytes) { return 1 + (double)bytes / 16; }
+
+/* `rows` copies of `bytes`: row i is at from + i * from_step, and goes to to + i * to_step. Steps are in
+ * bytes, and may be negative, or 0. What is written must not overlap what is read. */
+void copy_rows(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t bytes, int64_t rows);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/copy.h"
 #include "blas/gemm.h"
 #include "simd/templates.h"
 #include "simd/simd.h"

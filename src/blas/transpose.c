@@ -4,6 +4,7 @@
 
 #include "base/copy.h"
 #include "base/odometer.h"
+#include "blas/byte_moves.h"
 #include "simd/templates.h"
 #include "simd/simd.h"
 
@@ -140,22 +141,23 @@ static TransposeMatrix *matrix_function(int element_size) {
   }
 }
 
-/* A permutation as loops around either copies of runs or transposes of matrices. Axes are in y's order;
- * strides count elements. */
+/* A permutation as loops around copies of runs, small matrices whose elements are runs, or large matrices.
+ * Axes are in y's order; strides count elements. */
 typedef struct Plan {
   int rank;
   int64_t dims[TRANSPOSE_MAX_AXES], x_strides[TRANSPOSE_MAX_AXES], y_strides[TRANSPOSE_MAX_AXES];
-  int size;                               /* element size in bytes */
-  int64_t run;                            /* elements copied at once; 0 when matrices are transposed */
-  int64_t rows, columns, x_row, y_column; /* the matrix: x[r * x_row + c] to y[c * y_column + r] */
-  int64_t strip, strips;                  /* a work item is a strip of that many rows */
-  TransposeMatrix *matrix;
+  int size;    /* element size in bytes */
+  int64_t run; /* elements that stay together; 0 for large matrices */
+  int64_t rows, columns, x_row,
+      y_column;            /* the matrix: x[r * x_row + c * run] to y[c * y_column + r * run] */
+  int64_t strip, strips;   /* a work item is a strip of that many rows */
+  TransposeMatrix *matrix; /* of a large matrix; NULL when `moves` are those of small ones */
+  ByteMoves moves;
   const char *x;
   char *y;
 } Plan;
 
-/* Steps along the last axis: `count` runs, or matrices (then work items are strips of them, and count
- * is 1). */
+/* Steps along the last axis: `count` runs or small matrices, or a strip of a matrix. */
 static void do_items(const Plan *plan, const char *from, char *to, int64_t count, int64_t strip) {
   if (plan->run == 0) {
     int64_t row = strip * plan->strip, rows = plan->rows - row < plan->strip ? plan->rows - row : plan->strip;
@@ -163,11 +165,12 @@ static void do_items(const Plan *plan, const char *from, char *to, int64_t count
                  to + row * plan->size, plan->y_column);
     return;
   }
-  int64_t bytes = plan->run * plan->size, from_step = 0, to_step = 0;
+  int64_t from_step = 0, to_step = 0;
   if (plan->rank > 0)
     from_step = plan->x_strides[plan->rank - 1] * plan->size,
     to_step = plan->y_strides[plan->rank - 1] * plan->size;
-  for (; count > 0; count--, from += from_step, to += to_step) copy_bytes(to, from, bytes);
+  if (plan->matrix) copy_rows(to, to_step, from, from_step, plan->run * plan->size, count);
+  else byte_moves_run(&plan->moves, from, from_step, to, to_step, count);
 }
 
 static void plan_body(void *arg, int64_t begin, int64_t end) {
@@ -219,9 +222,39 @@ static void remove_axis(Plan *plan, int axis) {
   plan->rank--;
 }
 
+/* Finds the matrix of runs whose rows are contiguous in x, and its columns in y. Returns the axis of its
+ * columns. */
+static int find_matrix(Plan *plan) {
+  int last = plan->rank - 1, contiguous = 0;
+  while (plan->x_strides[contiguous] != plan->run) contiguous++;
+  plan->rows = plan->dims[last], plan->x_row = plan->x_strides[last];
+  plan->columns = plan->dims[contiguous], plan->y_column = plan->y_strides[contiguous];
+  return contiguous;
+}
+
+/* Whether transpose_pixels has vectors of elements, which take fewer instructions than their bytes. */
+static bool has_vectors(const Plan *plan) {
+  return (plan->rows >= 4 && plan->columns >= 4) || (plan->columns == 3 && plan->x_row == 3) ||
+         (plan->rows == 3 && plan->y_column == 3);
+}
+
+enum { MANY_MATRICES = 64, SMALL_MATRIX = 8192 };
+
+/* Whether the matrices that find_matrix found are small and so many that planning their moves is worth it. */
+static bool plan_moves(Plan *plan, int64_t total) {
+  int64_t run = plan->run, matrix = plan->rows * plan->columns * run, bytes = matrix * plan->size;
+  if (!SIMD_PICKS_BYTES || total / matrix < MANY_MATRICES || bytes > SMALL_MATRIX || run * plan->size > 16)
+    return false;
+  if (plan->size == 4 && run == 1 && bytes > 64 && has_vectors(plan)) return false;
+  ByteMatrix m = {run * plan->size, plan->rows, plan->columns, plan->x_row / run, plan->y_column / run};
+  return byte_moves_plan(&m, &plan->moves);
+}
+
 bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *perm, const void *x, void *y,
                const Parallel *parallel) {
-  Plan plan = {.size = element_size, .matrix = matrix_function(element_size), .strips = 1, .x = x, .y = y};
+  Plan plan;
+  plan.size = element_size, plan.matrix = matrix_function(element_size), plan.strips = 1, plan.x = x,
+  plan.y = y;
   int64_t total = 1;
   for (int d = 0; d < rank; d++) total *= dims[d];
   if (total == 0) return true;
@@ -232,25 +265,28 @@ bool transpose(int element_size, int rank, const int64_t *dims, const int32_t *p
     plan.y_strides[d] = stride;
     stride *= plan.dims[d];
   }
-  int64_t item_size;
-  int last = plan.rank - 1;
-  if (plan.rank == 0 || plan.x_strides[last] == 1) {
-    plan.run = plan.rank == 0 ? 1 : plan.dims[last];
-    if (plan.rank > 0) plan.rank--;
-    item_size = plan.run;
+  double work;
+  plan.run = 1;
+  if (plan.rank > 0 && plan.x_strides[plan.rank - 1] == 1) plan.run = plan.dims[--plan.rank];
+  int contiguous = plan.rank > 0 ? find_matrix(&plan) : 0;
+  if (plan.rank > 0 && plan_moves(&plan, total)) {
+    plan.matrix = NULL;
+    plan.rank--;
+    remove_axis(&plan, contiguous);
+    work = byte_moves_work(&plan.moves);
+  } else if (plan.rank == 0 || plan.run > 1) {
+    work = copy_work(plan.run * plan.size);
   } else {
-    int contiguous = 0; /* the axis that is contiguous in x */
-    while (plan.x_strides[contiguous] != 1) contiguous++;
-    plan.rows = plan.dims[last], plan.x_row = plan.x_strides[last];
-    plan.columns = plan.dims[contiguous], plan.y_column = plan.y_strides[contiguous];
+    plan.run = 0;
     plan.rank--;
     remove_axis(&plan, contiguous);
     plan.strip = plan.columns < 16 ? 1024 : 64;
     plan.strips = plan.rows / plan.strip + (plan.rows % plan.strip != 0);
-    item_size = plan.columns * (plan.rows < plan.strip ? plan.rows : plan.strip);
+    work = (double)(plan.columns * (plan.rows < plan.strip ? plan.rows : plan.strip));
+    if (element_size == 4 && has_vectors(&plan)) work /= 4;
   }
   int64_t items = plan.strips;
   for (int d = 0; d < plan.rank; d++) items *= plan.dims[d];
-  parallel_work(parallel, items, (double)item_size, plan_body, &plan);
+  parallel_work(parallel, items, work, plan_body, &plan);
   return true;
 }

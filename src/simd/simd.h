@@ -15,6 +15,8 @@
 
 #ifdef __wasm_simd128__
 #include <wasm_simd128.h>
+#elif defined(__SSSE3__)
+#include <tmmintrin.h>
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -26,6 +28,7 @@ typedef int64_t i64x2 __attribute__((vector_size(16)));
 typedef uint32_t u32x4
     __attribute__((vector_size(16))); /* wraps around, where signed overflow is undefined */
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
+typedef uint8_t u8x16 __attribute__((vector_size(16)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
@@ -319,6 +322,28 @@ SIMD_INLINE void i64x2_transpose(i64x2 rows[2]) {
   i64x2 a = rows[0];
   rows[0] = __builtin_shufflevector(a, rows[1], 0, 2);
   rows[1] = __builtin_shufflevector(a, rows[1], 1, 3);
+}
+
+/* Whether u8x16_pick is an instruction or two. */
+#if defined(__wasm_simd128__) || defined(__SSSE3__)
+enum { SIMD_PICKS_BYTES = 1 };
+#else
+enum { SIMD_PICKS_BYTES = 0 };
+#endif
+
+/* Byte i is v[places[i]], or 0 if the place is 255. Other places must be below 16. */
+SIMD_INLINE u8x16 u8x16_pick(u8x16 v, u8x16 places) {
+#if defined(TFCORE_RELAXED_SIMD)
+  return (u8x16)wasm_i8x16_relaxed_swizzle((v128_t)v, (v128_t)places);
+#elif defined(__wasm_simd128__)
+  return (u8x16)wasm_i8x16_swizzle((v128_t)v, (v128_t)places);
+#elif defined(__SSSE3__)
+  return (u8x16)_mm_shuffle_epi8((__m128i)v, (__m128i)places);
+#else
+  u8x16 picked;
+  for (int i = 0; i < 16; i++) picked[i] = places[i] < 16 ? v[places[i]] : 0;
+  return picked;
+#endif
 }
 
 /* ---- conversions ---- */

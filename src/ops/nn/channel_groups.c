@@ -1,6 +1,6 @@
 #include "ops/nn/channel_groups.h"
 
-#include <string.h>
+#include "base/copy.h"
 
 ChannelGroups channel_groups(const Tensor *tensor, void *data, int64_t groups) {
   int64_t channels = shape_dim(&tensor->shape, tensor->shape.rank - 1);
@@ -12,15 +12,11 @@ ChannelGroups channel_groups(const Tensor *tensor, void *data, int64_t groups) {
 }
 
 void channel_group_take(const ChannelGroups *groups, int64_t group, void *part) {
-  const char *from = groups->data + group * groups->width;
-  char *to = part;
-  for (int64_t row = 0; row < groups->rows; row++)
-    memcpy(to + row * groups->width, from + row * groups->stride, (size_t)groups->width);
+  copy_rows(part, groups->width, groups->data + group * groups->width, groups->stride, groups->width,
+            groups->rows);
 }
 
 void channel_group_put(const ChannelGroups *groups, int64_t group, const void *part) {
-  const char *from = part;
-  char *to = groups->data + group * groups->width;
-  for (int64_t row = 0; row < groups->rows; row++)
-    memcpy(to + row * groups->stride, from + row * groups->width, (size_t)groups->width);
+  copy_rows(groups->data + group * groups->width, groups->stride, part, groups->width, groups->width,
+            groups->rows);
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/nn/volume_window.h"
@@ -73,7 +74,7 @@ static void copy_windows(void *arg, int64_t begin, int64_t end) {
               x = first[2] + tap % a[2].taps * a[2].tap_step;
       bool inside = z >= 0 && z < a[0].size && y >= 0 && y < a[1].size && x >= 0 && x < a[2].size;
       size_t at = (size_t)(((image * a[0].size + z) * a[1].size + y) * a[2].size + x);
-      if (inside) memcpy(to, p->from + at * p->pixel, p->pixel);
+      if (inside) copy_bytes(to, p->from + at * p->pixel, (int64_t)p->pixel);
       else memset(to, 0, p->pixel);
     }
   }

@@ -1,6 +1,7 @@
 /* Replaces rows of variables or combines them with updates, by reference and by resource. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "ops/support/array_box.h"
 #include "ops/support/complex_quotient.h"
 #include "ops/support/element_types.h"
@@ -116,9 +117,9 @@ static bool scatter_update(KernelContext *context, Status *status) {
     if (variable->dtype == DT_STRING) {
       TRY(copy_strings((TString *)(void *)to, (const TString *)(const void *)from, row, step, status));
     } else if (step) {
-      memcpy(to, from, (size_t)(row * size));
+      copy_bytes(to, from, row * size);
     } else {
-      for (int64_t k = 0; k < row; k++) memcpy(to + k * size, from, (size_t)size);
+      array_spread(size, row, from, to);
     }
   }
   return variable_changed(context, status);

@@ -37,9 +37,10 @@ typedef struct BoxJob {
   const ArrayBox *box;
   const char *from;
   char *to;
-  int64_t size;       /* bytes of an element */
-  int64_t pieces;     /* per row of the innermost axis */
-  int64_t piece;      /* elements per piece */
+  int64_t size;                      /* bytes of an element */
+  int64_t pieces;                    /* per row of the innermost axis */
+  int64_t piece;                     /* elements per piece */
+  int64_t turns, from_turn, to_turn; /* a short axis that is not in the box: see copy_in_turn */
   const char *around; /* the fill value for elements of `to` outside of the box, if rows are contiguous and
                        * ordered in `to`; or NULL */
 } BoxJob;
@@ -47,9 +48,9 @@ typedef struct BoxJob {
 /* Elements that one thread copies. */
 enum { PIECE = 32768 };
 
-/* Copies a row element by element: strides in elements. */
-#define RUN(T) \
-  for (int64_t i = 0; i < count; i++) ((T *)to)[i * to_stride] = ((const T *)from)[i * from_stride]
+/* Rows that are copied before the next ones have their turn. */
+enum { TURN = 128 };
+
 #define SPREAD(T)                                                                  \
   do {                                                                             \
     T value = *(const T *)from; /* a local variable lets the compiler vectorise */ \
@@ -66,20 +67,47 @@ void array_spread(int64_t size, int64_t count, const void *from, void *to) {
   }
 }
 
-static void copy_run(int64_t size, int64_t count, const char *from, int64_t from_stride, char *to,
-                     int64_t to_stride) {
-  if (from_stride == 1 && to_stride == 1) {
-    copy_bytes(to, from, count * size);
-  } else if (from_stride == 0 && to_stride == 1) {
-    array_spread(size, count, from, to);
-  } else {
-    switch (size) {
-      case 1: RUN(uint8_t); break;
-      case 2: RUN(uint16_t); break;
-      case 4: RUN(uint32_t); break;
-      case 8: RUN(uint64_t); break;
-      default: RUN(Wide); break;
+/* Rows of the innermost axis, one behind the other along the next axis. Strides and steps are in elements. */
+typedef struct Rows {
+  int64_t count, length;
+  const char *from;
+  char *to;
+  int64_t from_step, from_stride, to_step, to_stride;
+} Rows;
+
+/* Copies rows element by element. What the loops need is in local variables, which elements cannot alias. */
+#define EACH(T)                                                                              \
+  for (; count > 0; count--, from += from_step, to += to_step) {                             \
+    const T *x = (const T *)from;                                                            \
+    T *y = (T *)to;                                                                          \
+    for (int64_t left = length; left > 0; left--, x += from_stride, y += to_stride) *y = *x; \
+  }
+
+static void copy_each(int64_t size, const Rows *rows) {
+  int64_t count = rows->count, length = rows->length, from_stride = rows->from_stride;
+  int64_t from_step = rows->from_step * size, to_step = rows->to_step * size, to_stride = rows->to_stride;
+  const char *from = rows->from;
+  char *to = rows->to;
+  switch (size) {
+    case 1: EACH(uint8_t); break;
+    case 2: EACH(uint16_t); break;
+    case 4: EACH(uint32_t); break;
+    case 8: EACH(uint64_t); break;
+    default: EACH(Wide); break;
+  }
+}
+
+static void copy_row_group(int64_t size, const Rows *rows) {
+  if (rows->from_stride == 1 && rows->to_stride == 1) {
+    copy_rows(rows->to, rows->to_step * size, rows->from, rows->from_step * size, rows->length * size,
+              rows->count);
+  } else if (rows->from_stride == 0 && rows->to_stride == 1) {
+    for (int64_t r = 0; r < rows->count; r++) {
+      array_spread(size, rows->length, rows->from + r * rows->from_step * size,
+                   rows->to + r * rows->to_step * size);
     }
+  } else {
+    copy_each(size, rows);
   }
 }
 
@@ -93,18 +121,40 @@ static Odometer rows_of(const ArrayBox *box, int64_t index[ARRAY_BOX_MAX_AXES]) 
                     .at = {box->from_offset, box->to_offset}};
 }
 
-/* Fills the gap between the end of the previous row and the beginning of this one. */
-static void fill_gap(const BoxJob *job, int64_t end_before, int64_t begin) {
-  if (!job->around || begin == end_before) return;
-  copy_run(job->size, begin - end_before, job->around, 0, job->to + end_before * job->size, 1);
+static int64_t row_length(const ArrayBox *box) { return box->dims[box->rank - 1]; }
+
+/* Fills the gaps of `length` elements before `count` rows that are `step` elements apart, the first of which
+ * begins at `begin`. */
+static void fill_gaps(const BoxJob *job, int64_t begin, int64_t length, int64_t step, int64_t count) {
+  if (!job->around || length == 0) return;
+  copy_row_group(job->size, &(Rows){.count = count,
+                                    .length = length,
+                                    .from = job->around,
+                                    .to = job->to + (begin - length) * job->size,
+                                    .to_step = step,
+                                    .to_stride = 1});
 }
 
-static int64_t row_length(const ArrayBox *box) { return box->dims[box->rank - 1]; }
+/* Copies part of one row, or whole rows up to the end of the next axis: `count` items. */
+static void copy_items(const BoxJob *job, const Odometer *o, int64_t piece, int64_t count) {
+  const ArrayBox *box = job->box;
+  int last = box->rank - 1;
+  int64_t start = piece * job->piece;
+  Rows rows = {.count = count,
+               .length = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece,
+               .from = job->from + (o->at[0] + start * box->from_strides[last]) * job->size,
+               .to = job->to + (o->at[1] + start * box->to_strides[last]) * job->size,
+               .from_stride = box->from_strides[last],
+               .to_stride = box->to_strides[last]};
+  if (last > 0) rows.from_step = box->from_strides[last - 1], rows.to_step = box->to_strides[last - 1];
+  copy_row_group(job->size, &rows);
+  if (count > 1) fill_gaps(job, o->at[1] + rows.to_step, rows.to_step - rows.length, rows.to_step, count - 1);
+}
 
 static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   const BoxJob *job = arg;
   const ArrayBox *box = job->box;
-  int last = box->rank - 1;
+  int outer = box->rank - 2;
   int64_t row = begin / job->pieces, piece = begin % job->pieces, end_before = 0;
   int64_t index[ARRAY_BOX_MAX_AXES];
   Odometer o = rows_of(box, index);
@@ -115,19 +165,47 @@ static void copy_pieces(void *arg, int64_t begin, int64_t end) {
   } else {
     odometer_seek(&o, 2, row);
   }
-  for (int64_t i = begin; i < end; i++) {
-    int64_t start = piece * job->piece;
-    int64_t count = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece;
-    if (piece == 0) fill_gap(job, end_before, o.at[1]);
-    copy_run(job->size, count, job->from + (o.at[0] + start * box->from_strides[last]) * job->size,
-             box->from_strides[last], job->to + (o.at[1] + start * box->to_strides[last]) * job->size,
-             box->to_strides[last]);
-    if (++piece == job->pieces) {
-      piece = 0;
-      end_before = o.at[1] + row_length(box);
-      odometer_advance(&o, 2, 1);
+  for (int64_t i = begin, count; i < end; i += count) {
+    count = job->pieces == 1 && outer >= 0 ? box->dims[outer] - index[outer] : 1;
+    if (count > end - i) count = end - i;
+    if (piece == 0) fill_gaps(job, o.at[1], o.at[1] - end_before, 0, 1);
+    copy_items(job, &o, piece, count);
+    if (++piece < job->pieces) continue;
+    piece = 0;
+    end_before = o.at[1] + row_length(box);
+    if (count > 1) end_before += (count - 1) * box->to_strides[outer];
+    odometer_advance(&o, 2, count);
+  }
+}
+
+/* Rows that lie close together, such as repetitions, take turns: each is copied for many positions of the
+ * other axes at once, which are few enough to stay in the cache. */
+static void copy_in_turn(void *arg, int64_t begin, int64_t end) {
+  const BoxJob *job = arg;
+  for (int64_t i = begin, next; i < end; i = next) {
+    next = end - i > TURN ? i + TURN : end;
+    for (int64_t k = 0; k < job->turns; k++) {
+      BoxJob part = *job;
+      part.from += k * job->from_turn * job->size;
+      part.to += k * job->to_turn * job->size;
+      copy_pieces(&part, i, next);
     }
   }
+}
+
+/* Takes the second innermost axis out of the box if it is shorter than the next one, which is then that of
+ * the groups of rows: copying a group takes longer to begin than a row. */
+static void take_turns(ArrayBox *box, BoxJob *job) {
+  int axis = box->rank - 2, last = box->rank - 1;
+  if (job->around || job->pieces > 1 || axis < 1 || box->dims[axis] >= box->dims[axis - 1] ||
+      box->dims[axis] * box->dims[last] * job->size > COPY_SHORT)
+    return;
+  job->turns = box->dims[axis], job->from_turn = box->from_strides[axis],
+  job->to_turn = box->to_strides[axis];
+  box->dims[axis] = box->dims[last];
+  box->from_strides[axis] = box->from_strides[last];
+  box->to_strides[axis] = box->to_strides[last];
+  box->rank--;
 }
 
 static bool copy_owner(const Tensor *from, int64_t source, Tensor *to, int64_t target, Status *status) {
@@ -179,12 +257,17 @@ static bool copy_box(const ArrayBox *given, const Tensor *from, Tensor *to, cons
                 .around = around};
   job.piece = length < PIECE ? length : PIECE;
   job.pieces = (length - 1) / job.piece + 1;
-  parallel_work(parallel, rows * job.pieces, (double)job.piece, copy_pieces, &job);
+  bool by_rows = box.to_strides[box.rank - 1] == 1 && (uint64_t)box.from_strides[box.rank - 1] <= 1;
+  double work = by_rows ? copy_work(job.piece * job.size) : (double)job.piece / 2;
+  take_turns(&box, &job);
+  if (job.turns > 0) parallel_work(parallel, rows / job.turns, work * (double)job.turns, copy_in_turn, &job);
+  else parallel_work(parallel, rows * job.pieces, work, copy_pieces, &job);
   if (around) {
     int64_t index[ARRAY_BOX_MAX_AXES];
     Odometer last = rows_of(&box, index);
     odometer_seek(&last, 2, rows - 1);
-    fill_gap(&job, last.at[1] + length, tensor_num_elements(to));
+    int64_t end = tensor_num_elements(to);
+    fill_gaps(&job, end, end - last.at[1] - length, 0, 1);
   }
   return true;
 }
@@ -217,10 +300,11 @@ typedef struct RowJob {
 } RowJob;
 
 static void gather_rows(void *arg, int64_t begin, int64_t end) {
-  const RowJob *job = arg;
-  for (int64_t i = begin; i < end; i++) {
-    if (job->rows[i] < 0) memset(job->to + i * job->bytes, 0, (size_t)job->bytes);
-    else copy_bytes(job->to + i * job->bytes, job->from + job->rows[i] * job->bytes, job->bytes);
+  const RowJob job = *(const RowJob *)arg; /* a local variable, which the copies cannot change */
+  char *to = job.to + begin * job.bytes;
+  for (int64_t i = begin; i < end; i++, to += job.bytes) {
+    if (job.rows[i] < 0) memset(to, 0, (size_t)job.bytes);
+    else copy_bytes(to, job.from + job.rows[i] * job.bytes, job.bytes);
   }
 }
 
@@ -229,7 +313,7 @@ bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, i
   if (length == 0) return true;
   if (dtype_is_pod(from->dtype)) {
     RowJob job = {from->data, to->data, rows, length * (int64_t)dtype_size(from->dtype)};
-    parallel_work(parallel, count, (double)job.bytes, gather_rows, &job);
+    parallel_work(parallel, count, copy_work(job.bytes), gather_rows, &job);
     return true;
   }
   for (int64_t i = 0; i < count; i++) {

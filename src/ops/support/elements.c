@@ -1,13 +1,13 @@
 #include "ops/support/elements.h"
 
-#include <string.h>
+#include "base/copy.h"
 
 bool tensor_copy_elements(const Tensor *from, int64_t from_first, Tensor *to, int64_t to_first, int64_t count,
                           Status *status) {
   if (dtype_is_pod(to->dtype)) {
-    size_t size = dtype_size(to->dtype);
-    memcpy((char *)to->data + (size_t)to_first * size, (const char *)from->data + (size_t)from_first * size,
-           (size_t)count * size);
+    int64_t size = (int64_t)dtype_size(to->dtype);
+    copy_bytes((char *)to->data + to_first * size, (const char *)from->data + from_first * size,
+               count * size);
     return true;
   }
   for (int64_t i = 0; i < count; i++) {

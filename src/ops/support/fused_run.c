@@ -2,6 +2,7 @@
  * and fused_tiles.c computes the rest. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "ops/support/fused_run.h"
 
 /* --- memory --- */
@@ -60,11 +61,8 @@ static bool copy_part(FusedRun *run, KernelContext *context, int i, Status *stat
   int64_t size = run->program->input_sizes[i], columns = run->program->parts[2 * i + 1] * size;
   Buffer *buffer = add_scratch(run, context, run->counts[i] * size, status);
   if (!buffer) return false;
-  char *to = buffer->data;
-  for (int64_t left = run->counts[i] * size, at = 0; left > 0; left -= columns, at -= run->pitch[i] * size) {
-    memcpy(to, run->data[i] + at, (size_t)columns);
-    to += columns;
-  }
+  copy_rows(buffer->data, columns, run->data[i], -run->pitch[i] * size, columns,
+            run->counts[i] * size / columns);
   run->data[i] = buffer->data;
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "blas/fake_parallel.h"
+#include "blas/small_numbers.h"
 #include "harness.h"
 
 /* Fills x with distinct bytes and checks every element of y by its index. */
@@ -63,6 +64,28 @@ TEST(transpose_large_in_strips) {
   static const int64_t kDims[] = {3, 300, 260};
   static const int32_t kPerms[][3] = {{0, 2, 1}, {2, 1, 0}, {1, 0, 2}, {2, 0, 1}, {1, 2, 0}};
   for (int i = 0; i < 5; i++) check_transpose(4, 3, kDims, kPerms[i]);
+}
+
+TEST(transpose_many_small_matrices) {
+  static const int32_t kPerms[][4] = {{0, 2, 1, 3}, {0, 1, 3, 2}, {0, 3, 2, 1}, {1, 0, 3, 2},
+                                      {0, 3, 1, 2}, {0, 2, 3, 1}, {2, 0, 1, 3}, {2, 0, 3, 1}};
+  SmallNumbers random = {3};
+  for (int i = 0; i < 400; i++) {
+    int64_t dims[4] = {60 + small_number(&random, 100)};
+    for (int d = 1; d < 4; d++) dims[d] = 1 + small_number(&random, !small_number(&random, 4) ? 40 : 5);
+    check_transpose(kSizes[i % 5], 4, dims, kPerms[small_number(&random, 8)]);
+  }
+}
+
+/* Tiles at the edge of large matrices. */
+TEST(transpose_matrices_of_every_remainder) {
+  static const int32_t kSwap[] = {1, 0};
+  for (int64_t rows = 1; rows <= 36; rows++) {
+    for (int64_t columns = 1; columns <= 36; columns++) {
+      check_transpose(kSizes[(rows + columns) % 5], 2, (const int64_t[]){rows, columns}, kSwap);
+      check_transpose(4, 2, (const int64_t[]){rows, columns}, kSwap);
+    }
+  }
 }
 
 TEST(transpose_scalars_empty_arrays_and_many_axes) {

@@ -114,3 +114,15 @@ TEST(simd_across_lanes_and_conversions) {
   f64x2 wide_product = f64x2_madd(f64x2_splat(3), f64x2_splat(4), f64x2_splat(5));
   CHECK(product[2] == 17 && wide_product[1] == 17);
 }
+
+TEST(simd_picks_bytes_by_place) {
+  u8x16 v, places;
+  for (int shift = 0; shift < 16; shift++) {
+    for (int i = 0; i < 16; i++) {
+      v[i] = (uint8_t)(200 + i);
+      places[i] = i % 3 == 2 ? 255 : (uint8_t)((i * 7 + shift) % 16);
+    }
+    u8x16 picked = u8x16_pick(v, places);
+    for (int i = 0; i < 16; i++) CHECK_INT_EQ(picked[i], i % 3 == 2 ? 0 : 200 + (i * 7 + shift) % 16);
+  }
+}
