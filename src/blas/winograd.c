@@ -23,8 +23,9 @@ typedef struct Plan {
   WindowView rows, columns;
   int tile; /* results of a tile, in each direction */
   int64_t batch, channels, outputs;
-  int64_t tile_rows, tile_columns, tiles;
-  int64_t block; /* tiles at a time */
+  int64_t row_phases, column_phases;      /* of a dilated convolution */
+  int64_t tile_rows, tile_columns, tiles; /* of a phase; of all images */
+  int64_t block;                          /* tiles at a time */
   /* elements between two points of the tiles, of the filter, and of the products */
   int64_t tile_stride, filter_stride, product_stride;
   bool backward;
@@ -38,6 +39,17 @@ static int64_t filter_stride(const Conv *conv) {
   return point_stride(conv->in_channels * conv->out_channels);
 }
 
+/* The results at every tap_step-th place from one of the first on are a phase. */
+static int64_t phases_of(const WindowView *view) {
+  return view->tap_step < view->places ? view->tap_step : view->places;
+}
+/* The places of a phase from `place` on. */
+static int64_t places_from(const WindowView *view, int64_t place) {
+  return place < view->places ? (view->places - place - 1) / view->tap_step + 1 : 0;
+}
+/* The tiles of the longest phase. */
+static int64_t tiles_of(const WindowView *view, int tile) { return (places_from(view, 0) + tile - 1) / tile; }
+
 static Plan plan_of(ConvProduct product, const Conv *conv) {
   bool backward = product == CONV_INPUT;
   const WindowAxis *rows = &conv->axis[WINDOW_ROWS], *columns = &conv->axis[WINDOW_COLUMNS];
@@ -48,9 +60,11 @@ static Plan plan_of(ConvProduct product, const Conv *conv) {
             .outputs = backward ? conv->in_channels : conv->out_channels,
             .tile = (int)(SEEN + 1 - rows->filter),
             .backward = backward};
-  p.tile_rows = (p.rows.places + p.tile - 1) / p.tile;
-  p.tile_columns = (p.columns.places + p.tile - 1) / p.tile;
-  p.tiles = p.batch * p.tile_rows * p.tile_columns;
+  p.row_phases = phases_of(&p.rows);
+  p.column_phases = phases_of(&p.columns);
+  p.tile_rows = tiles_of(&p.rows, p.tile);
+  p.tile_columns = tiles_of(&p.columns, p.tile);
+  p.tiles = p.batch * p.row_phases * p.column_phases * p.tile_rows * p.tile_columns;
   int64_t fit = BLOCK_BYTES / (POINTS * (int64_t)sizeof(float) * (p.channels + p.outputs));
   p.block = fit < BLOCK_ROWS ? BLOCK_ROWS : fit / BLOCK_ROWS * BLOCK_ROWS;
   if (p.block > p.tiles) p.block = p.tiles;
@@ -63,7 +77,7 @@ static Plan plan_of(ConvProduct product, const Conv *conv) {
 bool winograd_allows(const Conv *conv) {
   for (int k = 0; k < WINDOW_AXES; k++) {
     const WindowAxis *axis = &conv->axis[k];
-    if (axis->stride != 1 || axis->dilation != 1) return false;
+    if (axis->stride != 1) return false;
   }
   int64_t taps = conv->axis[WINDOW_ROWS].filter;
   if ((taps != 3 && taps != 5) || conv->axis[WINDOW_COLUMNS].filter != taps) return false;
@@ -71,13 +85,16 @@ bool winograd_allows(const Conv *conv) {
   return conv->groups == 1 && in % 4 == 0 && out % 4 == 0 && in >= 16 && out >= 16 && in <= most / out;
 }
 
-/* A window without any pixel must be zero, but rounding errors of its tile would reach it. */
+/* A window without any pixel must be zero, but rounding errors of its tile would reach it. A dilated one does
+ * not see every pixel that it extends over. */
 static bool windows_see_pixels(const WindowAxis *axis) {
-  return axis->pad < axis->filter && axis->out - 1 - axis->pad < axis->in;
+  int64_t last = (axis->filter - 1) * axis->dilation;
+  return axis->pad <= last && axis->out - 1 - axis->pad < axis->in && axis->dilation <= axis->in &&
+         axis->dilation <= axis->out;
 }
 /* The same for an element of the filter. */
 static bool taps_see_pixels(const WindowAxis *axis) {
-  return axis->pad < axis->out && axis->filter - 1 - axis->pad < axis->in;
+  return axis->pad < axis->out && (axis->filter - 1) * axis->dilation - axis->pad < axis->in;
 }
 
 bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
@@ -226,14 +243,30 @@ static void transform_pixels(const float *from, intptr_t row_stride, intptr_t st
   }
 }
 
-/* A tile of all: its image, and its first row and column there. */
+/* A tile of all: its image, its first row and column there, and the results that it has in each direction.
+ * Adjacent ones are tap_step places apart. */
 typedef struct Place {
   int64_t image, row, column;
+  int64_t rows, columns; /* those to its right or below it in the phase, too */
 } Place;
 
 static Place place_of(const Plan *p, int64_t tile) {
-  int64_t line = tile / p->tile_columns, image = line / p->tile_rows;
-  return (Place){image, (line - image * p->tile_rows) * p->tile, (tile - line * p->tile_columns) * p->tile};
+  int64_t line = tile / p->tile_columns, column = tile - line * p->tile_columns;
+  int64_t phase = line / p->tile_rows, row = line - phase * p->tile_rows;
+  int64_t row_phase = phase / p->column_phases, column_phase = phase - row_phase * p->column_phases;
+  Place place = {.image = row_phase / p->row_phases};
+  row_phase -= place.image * p->row_phases;
+  place.row = row_phase + row * p->tile * p->rows.tap_step;
+  place.column = column_phase + column * p->tile * p->columns.tap_step;
+  place.rows = places_from(&p->rows, place.row);
+  place.columns = places_from(&p->columns, place.column);
+  return place;
+}
+
+/* The element of the results with which a tile begins. */
+static int64_t first_result(const Plan *p, const Place *place) {
+  int64_t row = place->image * p->rows.places + place->row;
+  return (row * p->columns.places + place->column) * p->outputs;
 }
 
 /* Copies `width` channels of a tile that begins at (row, column); zero outside of the image. */
@@ -241,7 +274,7 @@ static void copy_edge(const Plan *p, const float *image, int64_t row, int64_t co
                       float *to) {
   memset(to, 0, sizeof(float) * POINTS * CHUNK);
   for (int i = 0; i < POINTS; i++, to += CHUNK) {
-    int64_t y = row + i / SEEN, x = column + i % SEEN;
+    int64_t y = row + i / SEEN * p->rows.tap_step, x = column + i % SEEN * p->columns.tap_step;
     if (y < 0 || y >= p->rows.size || x < 0 || x >= p->columns.size) continue;
     memcpy(to, image + (y * p->columns.size + x) * p->channels, sizeof(float) * (size_t)width);
   }
@@ -251,19 +284,21 @@ static void transform_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
   int64_t line = p->columns.size * p->channels;
+  int64_t height = (SEEN - 1) * p->rows.tap_step, breadth = (SEEN - 1) * p->columns.tap_step;
   for (int64_t tile = begin; tile < end; tile++) {
     Place place = place_of(p, block->first + tile);
     int64_t row = place.row + p->rows.offset, column = place.column + p->columns.offset;
     const float *image = block->from + place.image * p->rows.size * line;
-    bool inside = row >= 0 && row + SEEN <= p->rows.size && column >= 0 && column + SEEN <= p->columns.size;
+    bool inside =
+        row >= 0 && row + height < p->rows.size && column >= 0 && column + breadth < p->columns.size;
     float *to = block->tiles + tile * p->channels;
     for (int64_t c = 0, width; c < p->channels; c += width) {
       float edge[POINTS * CHUNK];
       width = inside || p->channels - c < CHUNK ? p->channels - c : CHUNK;
       if (!inside) copy_edge(p, image + c, row, column, width, edge);
       const float *from = inside ? image + row * line + column * p->channels : edge;
-      intptr_t stride = inside ? (intptr_t)p->channels : CHUNK;
-      intptr_t row_stride = inside ? (intptr_t)line : SEEN * CHUNK;
+      intptr_t stride = inside ? (intptr_t)(p->columns.tap_step * p->channels) : CHUNK;
+      intptr_t row_stride = inside ? (intptr_t)(p->rows.tap_step * line) : SEEN * CHUNK;
       for (int64_t i = 0; i < width; i += 4)
         transform_pixels(from + i, row_stride, stride, to + c + i, (intptr_t)p->tile_stride);
     }
@@ -333,13 +368,14 @@ SIMD_INLINE f32x4 transform_products(int size, const float *from, intptr_t point
 static void finish_tiles(const Block *block, int64_t tile, int64_t count) {
   const Plan *p = block->plan;
   Place place = place_of(p, block->first + tile);
-  int64_t rows = p->rows.places - place.row, columns = p->columns.places - place.column;
-  if (rows > p->tile) rows = p->tile;
-  if (columns > count * p->tile) columns = count * p->tile;
-  for (int64_t row = 0; row < rows; row++) {
-    int64_t line = place.image * p->rows.places + place.row + row;
-    float *to = block->to + (line * p->columns.places + place.column) * p->outputs;
-    block->epilogue->run(block->epilogue->arg, to, columns, p->outputs);
+  int64_t rows = place.rows < p->tile ? place.rows : p->tile,
+          columns = place.columns < count * p->tile ? place.columns : count * p->tile,
+          step = p->columns.tap_step, adjacent = step == 1 ? columns : 1,
+          line = p->rows.tap_step * p->columns.places * p->outputs;
+  float *to = block->to + first_result(p, &place);
+  for (int64_t row = 0; row < rows; row++, to += line) {
+    for (int64_t column = 0; column < columns; column += adjacent)
+      block->epilogue->run(block->epilogue->arg, to + column * step * p->outputs, adjacent, p->outputs);
   }
 }
 
@@ -356,21 +392,22 @@ static void finish_rows(const Block *block, int64_t begin, int64_t end) {
 static void store_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
-  int64_t line = p->columns.places * p->outputs;
+  intptr_t line = (intptr_t)(p->rows.tap_step * p->columns.places * p->outputs),
+           next = (intptr_t)(p->columns.tap_step * p->outputs);
   for (int64_t tile = begin; tile < end; tile++) {
     Place place = place_of(p, block->first + tile);
-    int64_t rows = p->rows.places - place.row, columns = p->columns.places - place.column;
-    float *to = block->to + (place.image * p->rows.places + place.row) * line + place.column * p->outputs;
-    int height = rows < p->tile ? (int)rows : p->tile, width = columns < p->tile ? (int)columns : p->tile;
+    float *to = block->to + first_result(p, &place);
+    int height = place.rows < p->tile ? (int)place.rows : p->tile,
+        width = place.columns < p->tile ? (int)place.columns : p->tile;
     f32x4 sum = f32x4_splat(0);
     for (int64_t i = 0; i < p->outputs; i += 4) {
       const float *from = block->products + tile * p->outputs + i,
                   *bias = block->bias ? block->bias + i : NULL;
-      intptr_t stride = (intptr_t)p->product_stride, next = (intptr_t)p->outputs;
-      sum += p->tile == 4 ? transform_products(4, from, stride, height, width, to + i, (intptr_t)line, next,
-                                               bias, block->ceiling)
-                          : transform_products(2, from, stride, height, width, to + i, (intptr_t)line, next,
-                                               bias, block->ceiling);
+      intptr_t stride = (intptr_t)p->product_stride;
+      sum +=
+          p->tile == 4
+              ? transform_products(4, from, stride, height, width, to + i, line, next, bias, block->ceiling)
+              : transform_products(2, from, stride, height, width, to + i, line, next, bias, block->ceiling);
     }
     block->finite[tile] = isfinite(f32x4_sum(sum));
   }

@@ -126,8 +126,8 @@ static bool read_product(const Fuse *f, const Elementwise *e, int input, Product
   *p = (Product){.node = edge->src, .input = input};
   ShapeHandle shape = edge->src->output_shapes[edge->src_output];
   if (edge->src_output != 0 || !optimizer_same_shape(shape, e->node->output_shapes[0])) return false;
-  if (strcmp(p->node->def->op, "Reshape") == 0) {
-    if (!is_free_before(f, p->node, e->node) || !p->node->inputs[0] || !p->node->inputs[1]) return false;
+  if (optimizer_is_op(p->node, "Reshape") || optimizer_is_op(p->node, "Squeeze")) {
+    if (!is_free_before(f, p->node, e->node) || !p->node->inputs[0]) return false;
     p->reshape = p->node;
     p->node = p->reshape->inputs[0]->src;
   }
@@ -135,7 +135,8 @@ static bool read_product(const Fuse *f, const Elementwise *e, int input, Product
   if (!is_free_before(f, p->node, p->reshape ? p->reshape : e->node)) return false;
   if (node_def_attr(p->node->def, FUSED_PROGRAM_OPS) || product_is_channels_first(p->node)) return false;
   bool is_matrix = strcmp(p->op->op, "MatMul") == 0;
-  if ((p->reshape && !is_matrix) || (is_matrix && e->type != DT_FLOAT) || shape_rank(shape) < 2) return false;
+  if (p->reshape && !product_is_reshaped_by(p->node, p->reshape)) return false;
+  if ((is_matrix && e->type != DT_FLOAT) || shape_rank(shape) < 2) return false;
   ShapeHandle own = p->node->output_shapes[0];
   if (!own || !shape_rank_known(own) || shape_rank(own) < 2) return false;
   DimHandle last = own->dims[shape_rank(own) - 1];

@@ -16,9 +16,9 @@
 
 /* Runs after graph_fuse_products and graph_fuse_elementwise. The elementwise node has one output of the
  * product's shape and type, reduces no rows, and alone reads the product, or the matrix as which a Reshape
- * reads it. Its other inputs have one element, one for each channel, or the same shape. Nodes of `keep` (may
- * be NULL) and nodes with control edges stay. On error (out of memory) the graph computes the same as
- * before. */
+ * reads it, or the lines that a Squeeze makes of images. Its other inputs have one element, one for each
+ * channel, or the same shape. Nodes of `keep` (may be NULL) and nodes with control edges stay. On error (out
+ * of memory) the graph computes the same as before. */
 MUST_CHECK bool graph_fuse_epilogues(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 #endif

@@ -29,10 +29,11 @@ typedef struct Product {
   const ProductOp *op;
   Node *node;
   const Node *pad;         /* the Pad before it, or NULL; */
-  int64_t padding[8];      /* its sizes */
+  int64_t padding[8];      /* its sizes; */
+  const Node *expand;      /* the ExpandDims between them, or NULL */
   Node *parts[MOST_PARTS]; /* the product and what follows it */
   int num_parts;
-  Node *reshape; /* the last of the parts that only reshape a matrix, or NULL */
+  Node *reshape; /* the last of the parts that only reshape the product, or NULL */
   ChannelTerms terms;
   bool is_transposed; /* the filter has one row for each channel */
   NodeOutput bias;    /* that is no constant; node NULL: none */
@@ -68,29 +69,44 @@ static bool begin(const Fuse *f, Node *node, Product *p) {
 
 /* --- what precedes --- */
 
-/* The Pad whose zeros the product can add itself. */
-static bool find_pad(const Fuse *f, Product *p) {
-  const Edge *edge = p->node->inputs[0];
-  const Node *pad = edge->src;
-  if (optimizer_is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
-      !optimizer_attr_is(p->node, "padding", "VALID"))
-    return true;
-  if (!optimizer_is_op(pad, "Pad") || !optimizer_may_replace(f->keep, pad) ||
-      !optimizer_same_device(pad, p->node) || pad->num_out_edges != 1 || pad->num_inputs != 2)
-    return true;
-  const Node *sizes = pad->inputs[1]->src;
+/* Whether only `reader` uses the node, and may take over its work. */
+static bool can_join(const Fuse *f, const Node *node, const Node *reader) {
+  return optimizer_may_replace(f->keep, node) && optimizer_same_device(node, reader) &&
+         node->num_out_edges == 1;
+}
+
+/* The sizes of the Pad, of whose result the product has the axis `added` more; -1: none. */
+static bool read_pad(const Fuse *f, Product *p, const Node *pad, int32_t added) {
+  const int64_t sizes = added < 0 ? 8 : 6;
   Tensor value = {0};
-  bool is_known;
-  TRY(optimizer_constant(sizes, &value, &is_known, f->status));
-  if (!is_known) return true;
-  bool fits = tensor_num_elements(&value) == 8;
-  for (int64_t i = 0; i < 8 && fits; i++) {
-    int64_t size = p->padding[i] = tensor_int_at(&value, i);
-    fits = i < 2 || i > 5 ? size == 0 : size >= 0;
+  bool fits;
+  TRY(optimizer_constant(pad->inputs[1]->src, &value, &fits, f->status));
+  fits = fits && tensor_num_elements(&value) == sizes;
+  for (int64_t i = 0; i < sizes && fits; i++) {
+    int64_t size = tensor_int_at(&value, i), to = added >= 0 && i / 2 >= added ? i + 2 : i;
+    p->padding[to] = size;
+    fits = to < 2 || to > 5 ? size == 0 : size >= 0;
   }
   tensor_clear(&value);
   if (fits) p->pad = pad;
   return true;
+}
+
+/* The Pad whose zeros the product can add itself. */
+static bool find_pad(const Fuse *f, Product *p) {
+  const Node *reader = p->node, *pad = reader->inputs[0]->src;
+  int32_t added = -1;
+  if (optimizer_is_op(p->node, "MatMul") || product_is_channels_first(p->node) ||
+      !optimizer_attr_is(p->node, "padding", "VALID"))
+    return true;
+  if (optimizer_is_op(pad, "ExpandDims") && can_join(f, pad, reader)) {
+    TRY(optimizer_added_axis(pad, &added, f->status));
+    if (added < 0) return true;
+    reader = p->expand = pad;
+    pad = pad->inputs[0]->src;
+  }
+  if (!optimizer_is_op(pad, "Pad") || pad->num_inputs != 2 || !can_join(f, pad, reader)) return true;
+  return read_pad(f, p, pad, added);
 }
 
 /* --- what follows --- */
@@ -145,11 +161,12 @@ static int32_t split_of(const Product *p, ShapeHandle shape) {
   return 0;
 }
 
-/* The layers of networks multiply matrices with the rows of tensors of higher rank. */
+/* The layers of networks multiply matrices with the rows of tensors of higher rank, and Conv1D adds an axis.
+ */
 static void find_reshapes(const Fuse *f, Product *p) {
   Node *next;
   int32_t split;
-  while (optimizer_is_op(p->node, "MatMul") && (next = next_of(f, p)) && optimizer_is_op(next, "Reshape") &&
+  while ((next = next_of(f, p)) && product_is_reshaped_by(p->node, next) &&
          last_of(p)->out_edges[0]->dst_input == 0 && (split = split_of(p, next->output_shapes[0]))) {
     p->parts[p->num_parts++] = p->reshape = next;
     p->terms.rank = shape_rank(next->output_shapes[0]);
@@ -229,6 +246,11 @@ static void set_fused_ops(const Product *p, NodeBuilder *b) {
 static bool add_fused(Fuse *f, const Product *p, Node **made) {
   NodeOutput inputs[3] = {edge_value(p->pad ? p->pad->inputs[0] : p->node->inputs[0]),
                           edge_value(p->node->inputs[1]), p->bias};
+  if (p->pad && p->expand) {
+    TRY(optimizer_copy_node(f->graph, p->expand, 0, inputs[0], &inputs[0].node, f->status));
+    inputs[0].index = 0;
+    TRY(graph_infer_leniently(f->graph, inputs[0].node, f->status));
+  }
   if (p->terms.has_scale) TRY(scale_filter(f, p, &inputs[1]));
   if (p->terms.has_offset) TRY(add_bias(f, p, &inputs[2]));
   bool has_bias = inputs[2].node != NULL;
@@ -264,7 +286,10 @@ static bool fuse_product(Fuse *f, Product *p, bool *changed) {
     TRY(graph_update_edge(f->graph, result, 0, edge->dst, edge->dst_input, f->status));
   }
   for (int i = p->num_parts - 1; i >= 0; i--) graph_remove_node(f->graph, p->parts[i]);
-  if (p->pad) graph_remove_node(f->graph, (Node *)p->pad);
+  if (p->pad) {
+    graph_remove_node(f->graph, (Node *)p->expand);
+    graph_remove_node(f->graph, (Node *)p->pad);
+  }
   *changed = true;
   return true;
 }

@@ -7,9 +7,10 @@
  * the name of the product.
  *
  * Constant factors, constant terms and the batch norm of inference, all by channel, become part of a constant
- * filter and of one bias. A Reshape between a MatMul and them, which keeps the channels together, then
- * follows the fused node. This changes results by rounding errors. A bias that is computed in the step is
- * added as it is.
+ * filter and of one bias. A Reshape between a MatMul and them, or a Squeeze between a convolution and them,
+ * which keeps the channels together, then follows the fused node. An ExpandDims between a Pad and a
+ * convolution then reads what the Pad did: Conv1D has both. This changes results by rounding errors. A bias
+ * that is computed in the step is added as it is.
  */
 #ifndef TFCORE_OPTIMIZER_FUSE_PRODUCTS_H_
 #define TFCORE_OPTIMIZER_FUSE_PRODUCTS_H_

@@ -34,16 +34,25 @@ static bool edge_is_reference(const Edge *edge) {
   return dtype_is_ref((int)edge->src->output_types[edge->src_output]);
 }
 
-bool node_has_own_kernel(const Node *node) {
-  KernelFunctions functions;
+static bool selects_own(const Node *node, KernelFunctions *functions) {
   Status ignored;
   status_init(&ignored);
-  if (!kernel_registry_select(node->op, node->def, &functions, &ignored) || functions.is_aside) return false;
+  if (!kernel_registry_select(node->op, node->def, functions, &ignored)) return false;
   const KernelEntry *entries = node->op->registration->kernels;
   for (int i = 0; i < OP_MAX_KERNELS && entries[i].compute; i++) {
-    if (entries[i].compute == functions.compute && entries[i].data == functions.data) return true;
+    if (entries[i].compute == functions->compute && entries[i].data == functions->data) return true;
   }
   return false;
+}
+
+bool node_selects_own_kernel(const Node *node) {
+  KernelFunctions functions;
+  return selects_own(node, &functions);
+}
+
+bool node_has_own_kernel(const Node *node) {
+  KernelFunctions functions;
+  return selects_own(node, &functions) && !functions.is_aside;
 }
 
 /* Those whose kernels for integers are loops that cannot fail: the conditions and counters of loops. */

@@ -10,8 +10,9 @@
 const char *node_fused_op(const Node *node);
 /* Whether the node reduces the last dimension of its first input, which is then its only operand. */
 bool node_reduces_rows(const Node *node);
-/* Whether the node runs the kernel of its op's registration, not one that was registered at run time, and
- * whose code is loaded. */
+/* Whether the node runs the kernel of its op's registration, not one that was registered at run time. */
+bool node_selects_own_kernel(const Node *node);
+/* The same for a kernel whose code is loaded. */
 bool node_has_own_kernel(const Node *node);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
+#include "optimizer/dilate_convolutions.h"
 #include "optimizer/equal_variables.h"
 #include "optimizer/flatten_products.h"
 #include "optimizer/fuse_epilogues.h"
@@ -74,11 +75,17 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,     graph_drop_leading_ones,
-                                            graph_hoist_products,          graph_enter_weights,
-                                            graph_drop_loop_variables,     graph_join_equal_variables,
-                                            graph_remove_neutral_operands, graph_multiply_by_reciprocals,
-                                            graph_flatten_products,        graph_fuse_products};
+static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,
+                                            graph_dilate_convolutions,
+                                            graph_drop_leading_ones,
+                                            graph_hoist_products,
+                                            graph_enter_weights,
+                                            graph_drop_loop_variables,
+                                            graph_join_equal_variables,
+                                            graph_remove_neutral_operands,
+                                            graph_multiply_by_reciprocals,
+                                            graph_flatten_products,
+                                            graph_fuse_products};
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, any = false, removed;

@@ -61,6 +61,20 @@ bool optimizer_add_identity(Graph *graph, const char *name, const char *device, 
   return node_builder_finish_bare(&b, node, status);
 }
 
+bool optimizer_copy_node(Graph *graph, const Node *node, int input, NodeOutput from, Node **made,
+                         Status *status) {
+  Edge *edge;
+  TRY(graph_copy_node(graph, node, made, status));
+  for (int i = 0; i < node->num_inputs; i++) {
+    NodeOutput value = i == input ? from : edge_value(node->inputs[i]);
+    if (graph_add_edge(graph, value.node, value.index, *made, i, &edge, status)) continue;
+    graph_remove_node(graph, *made);
+    *made = NULL;
+    return false;
+  }
+  return true;
+}
+
 bool optimizer_add_constant(Graph *graph, const Tensor *value, const Node *beside, NodeOutput *made,
                             Status *status) {
   NodeBuilder b;
@@ -121,6 +135,22 @@ bool optimizer_constant(const Node *node, Tensor *value, bool *known, Status *st
   *known = node_is_const(node);
   return !*known ||
          (node_attr_tensor(node->def, "value", &proto, status) && tensor_from_proto(proto, value, status));
+}
+
+bool optimizer_added_axis(const Node *expand, int32_t *axis, Status *status) {
+  Tensor value = {0};
+  bool is_known;
+  ShapeHandle shape = optimizer_shape(expand, 0);
+  *axis = -1;
+  if (!shape || !expand->inputs[0] || !expand->inputs[1]) return true;
+  TRY(optimizer_constant(expand->inputs[1]->src, &value, &is_known, status));
+  if (is_known && tensor_num_elements(&value) == 1) {
+    int64_t at = tensor_int_at(&value, 0);
+    if (at < 0) at += shape_rank(shape);
+    if (at >= 0 && at < shape_rank(shape)) *axis = (int32_t)at;
+  }
+  tensor_clear(&value);
+  return true;
 }
 
 bool optimizer_move_consumers(Graph *graph, Node *from, const NodeOutput *outputs, Node *control,

@@ -25,6 +25,11 @@ MUST_CHECK bool optimizer_add_no_op(Graph *graph, const char *name, const char *
 MUST_CHECK bool optimizer_add_identity(Graph *graph, const char *name, const char *device, Node *from,
                                        int output, Node **node, Status *status);
 
+/* Adds a copy of the node, with its name, that reads `from` through input `input`. Its shapes are unknown. On
+ * error there is no copy. */
+MUST_CHECK bool optimizer_copy_node(Graph *graph, const Node *node, int input, NodeOutput from, Node **made,
+                                    Status *status);
+
 /* Adds a Const, which waits for what the Const `beside` waits for, so that it is in the same frame of a loop.
  */
 MUST_CHECK bool optimizer_add_constant(Graph *graph, const Tensor *value, const Node *beside,
@@ -55,6 +60,9 @@ static inline ShapeHandle optimizer_edge_shape(const Edge *edge) {
 }
 /* Whether both shapes have known rank and the same dimensions, whatever those that are unknown. */
 bool optimizer_same_shape(ShapeHandle a, ShapeHandle b);
+/* The axis of the result that an ExpandDims adds; -1: it is not known. RESOURCE_EXHAUSTED when out of memory.
+ */
+MUST_CHECK bool optimizer_added_axis(const Node *expand, int32_t *axis, Status *status);
 /* Whether the node has the attr, with that text. */
 bool optimizer_attr_is(const Node *node, const char *name, const char *text);
 /* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of

@@ -45,21 +45,14 @@ void product_set_fused_ops(const ProductOp *op, NodeBuilder *b, const Str *ops, 
   node_builder_int(b, "num_host_args", 0);
 }
 
+bool product_is_reshaped_by(const Node *product, const Node *node) {
+  if (optimizer_is_op(product, "MatMul") || optimizer_is_op(product, "_FusedMatMul"))
+    return optimizer_is_op(node, "Reshape");
+  return optimizer_is_op(node, "Squeeze") && !product_is_channels_first(product);
+}
+
 bool product_add_reshape(Graph *graph, Node *product, const Node *reshape, Node **made, Status *status) {
-  const Edge *shape = reshape->inputs[1];
-  const NodeOutput inputs[] = {{product, 0}, {shape->src, shape->src_output}};
-  NodeBuilder b;
-  node_builder(&b, graph, "Reshape", reshape->name);
-  node_builder_device(&b, reshape->def->device);
-  node_builder_type(&b, "T", reshape->input_types[0]);
-  node_builder_type(&b, "Tshape", reshape->input_types[1]);
-  node_builder_inputs(&b, inputs, 2);
-  *made = NULL;
-  if (!node_builder_finish_bare(&b, made, status)) {
-    graph_remove_node(graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = reshape->assigned_device;
+  TRY(optimizer_copy_node(graph, reshape, 0, (NodeOutput){product, 0}, made, status));
   (*made)->output_shapes[0] = reshape->output_shapes[0];
   return true;
 }

@@ -76,5 +76,6 @@ describe('loop variables', () => {
       const counts = {};
       for (const { op } of trace.records) counts[op] = (counts[op] ?? 0) + 1;
       assert.deepEqual([counts.Add ?? counts.AddV2, counts.Less, counts.LogicalAnd], [5, 6, undefined]);
-    }));
+    }),
+  );
 });

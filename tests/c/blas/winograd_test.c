@@ -24,6 +24,16 @@ static Conv conv_of(int64_t batch, int64_t rows, int64_t columns, const int64_t 
                     int64_t out_channels) {
   return conv_of_taps(3, batch, rows, columns, pads, in_channels, out_channels);
 }
+/* The same convolution with dilated windows of the same images and pads. */
+static Conv dilated(Conv conv, int64_t row_dilation, int64_t column_dilation) {
+  const int64_t dilations[] = {row_dilation, column_dilation};
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    WindowAxis *axis = &conv.axis[k];
+    axis->out -= (axis->filter - 1) * (dilations[k] - axis->dilation);
+    axis->dilation = dilations[k];
+  }
+  return conv;
+}
 
 static int64_t image_size(const Conv *conv) {
   return conv->batch * conv->axis[0].in * conv->axis[1].in * conv->in_channels;
@@ -64,7 +74,8 @@ static void sums(ConvProduct product, const Conv *conv, const float *a, const fl
   const WindowAxis *r = &conv->axis[0], *c = &conv->axis[1];
   for (int64_t place = 0; place < conv->batch * r->out * c->out; place++) {
     for (int64_t tap = 0; tap < taps * taps; tap++) {
-      int64_t y = place / c->out % r->out - r->pad + tap / taps, x = place % c->out - c->pad + tap % taps;
+      int64_t y = place / c->out % r->out - r->pad + tap / taps * r->dilation,
+              x = place % c->out - c->pad + tap % taps * c->dilation;
       if (y < 0 || y >= r->in || x < 0 || x >= c->in) continue;
       int64_t pixel = (place / c->out / r->out * r->in + y) * c->in + x;
       for (int64_t i = 0; i < in; i++) {
@@ -167,6 +178,23 @@ TEST(tiles_of_several_blocks) {
   CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
 }
 
+/* Each phase has tiles of its own; phases differ in size, and some are smaller than a tile. */
+TEST(tiles_of_dilated_windows) {
+  static const int64_t kDilations[][2] = {{2, 3}, {4, 2}, {3, 1}, {1, 5}, {6, 7}};
+  for (int i = 0; i < 30; i++) {
+    const int64_t *d = kDilations[i % 5], taps = i < 15 ? 3 : 5;
+    /* as many results as pixels, no padding, padding on one side */
+    int64_t before = i / 5 % 3 == 0 ? taps / 2 : 0, after = i / 5 % 3 == 1 ? 0 : taps / 2;
+    const int64_t pads[] = {before * d[0], after * d[0], before * d[1], after * d[1]};
+    Conv conv = dilated(conv_of_taps(taps, 2, 29, 32, pads, 16, 20), d[0], d[1]);
+    CHECK_CONTEXT("case %d", i);
+    CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
+    CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+    CHECK(error_of(CONV_INPUT, &conv, false, even_number) <= 4e-6);
+    CHECK(error_of(CONV_FILTER, &conv, false, even_number) <= 4e-6);
+  }
+}
+
 /* y = 2 y + 1, which is wrong for an element that is not complete, or for which it is called twice. */
 static void double_block(const void *arg, void *c, int64_t rows, int64_t columns) {
   float *y = c;
@@ -177,9 +205,10 @@ static void double_block(const void *arg, void *c, int64_t rows, int64_t columns
 
 TEST(tiles_have_an_epilogue) {
   static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20}, {3, 4, 4, 24, 16}, {2, 21, 26, 16, 112}};
-  for (int i = 0; i < 3; i++) {
-    const int64_t *s = kSizes[i];
-    Conv conv = conv_of(s[0], s[1], s[2], kSame, s[3], s[4]), ended = conv;
+  for (int i = 0; i < 6; i++) {
+    const int64_t *s = kSizes[i / 2];
+    Conv conv = conv_of(s[0], s[1], s[2], kSame, s[3], s[4]), ended;
+    ended = conv = dilated(conv, 1 + i % 2, 1 + i % 2);
     const GemmEpilogue epilogue = {double_block, &conv, 1};
     ended.epilogue = &epilogue;
     int64_t count = result_size(&conv), calls = 0;
@@ -268,8 +297,9 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(winograd_suits(CONV_FILTER, &good, false));
   conv.axis[0].stride = 2;
   CHECK(!winograd_allows(&conv));
-  conv = good, conv.axis[1].dilation = 2;
-  CHECK(!winograd_allows(&conv));
+  conv = dilated(conv_of(1, 56, 56, (int64_t[]){6, 6, 6, 6}, 64, 64), 6, 6);
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_INPUT, &conv, false));
+  CHECK(winograd_suits(CONV_FILTER, &conv, false));
   conv = good, conv.axis[1].filter = 5;
   CHECK(!winograd_allows(&conv));
   conv = good, conv.groups = 2;
@@ -286,6 +316,10 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   conv = conv_of(1, 56, 56, (int64_t[]){0, 0, 0, 3}, 64, 64);
   CHECK(!winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_INPUT, &conv, false));
   CHECK(winograd_suits(CONV_FILTER, &conv, false));
+  conv = dilated(conv_of(1, 56, 56, (int64_t[]){0, 12, 9, 5}, 64, 64), 6, 4); /* pads longer than windows */
+  CHECK(!winograd_suits(CONV_FORWARD, &conv, true));
+  conv = dilated(conv_of(1, 3, 56, (int64_t[]){12, 12, 1, 1}, 64, 64), 6, 1); /* pixels between the taps */
+  CHECK(!winograd_suits(CONV_FORWARD, &conv, true));
   conv =
       conv_of_taps(5, 1, 2, 56, (int64_t[]){2, 2, 2, 2}, 64, 64); /* elements of the filter that see none */
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_FILTER, &conv, false));

@@ -195,6 +195,31 @@ TEST(inputs_have_one_element_or_one_for_each_channel_or_the_same_shape) {
   }
 }
 
+/* A Conv1D, whose residual has a rank less than the convolution. */
+TEST(a_convolution_of_lines_adds_a_residual) {
+  for (int i = 0; i < 2; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    const char *axes = i == 0 ? "list { i: 1 }" : "list { i: [1, 2] }"; /* the second is of steps */
+    NodeOutput x = placeholder(graph, "x", i == 0 ? SIZES(2, 1, 5, 4) : SIZES(2, 1, 1, 4));
+    NodeOutput y = window_product(graph, "Conv2D", x, SIZES(1, 1, 4, 3), "s: 'NHWC'");
+    y = out(add_node(graph, "Squeeze", "line", &y, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
+    NodeOutput z = placeholder(graph, "z",
+                               i == 0 ? "shape { dim { size: 2 } dim { size: 5 } dim { size: 3 } }"
+                                      : "shape { dim { size: 2 } dim { size: 3 } }");
+    NodeOutput end = unary(graph, "Softmax", "end", binary(graph, "AddV2", "sum", z, y));
+    CHECK_CONTEXT("case %d", i);
+    CHECK(fuse_with(graph, NULL));
+    const Node *line = end.node->inputs[0]->src;
+    CHECK_STR_EQ(line->name, "line");
+    CHECK_STR_EQ(line->def->op, "Squeeze");
+    CHECK_STR_EQ(text_of(line->inputs[0]->src), "_FusedConv2D AddV2 1,0");
+    CHECK_STR_EQ(line->inputs[0]->src->inputs[2]->src->name, "z");
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 /* Values that are fetched, that others read or wait for; other devices; two outputs; the rows of a result
  * that are reduced; channels that are not last; a convolution without further inputs. */
 TEST(other_nodes_stay) {

@@ -113,6 +113,58 @@ TEST(a_pad_becomes_explicit_padding) {
   }
 }
 
+/* A Conv1D of x, whose Pad and bias have a rank less than the convolution. `sizes` are those of the Pad. */
+static NodeOutput line_convolution(Graph *graph, const char *sizes) {
+  char value[160];
+  snprintf(value, sizeof value,
+           "tensor { dtype: DT_INT32 tensor_shape { dim { size: 3 } dim { size: 2 } } int_val: [%s] }",
+           sizes);
+  Attr attrs[] = {{"dtype", "type: DT_INT32"}, {"value", value}},
+       axis[] = {{"dtype", "type: DT_INT32"},
+                 {"value", "tensor { dtype: DT_INT32 tensor_shape { } int_val: -3 }"}};
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: -1 } dim { size: 7 } dim { size: 2 } }"),
+             w = placeholder(graph, "w",
+                             "shape { dim { size: 1 } dim { size: 3 } dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = binary(graph, "Pad", "pad", x, out(add_node(graph, "Const", "sizes", NULL, 0, attrs, 2)));
+  y = binary(graph, "ExpandDims", "expanded", y, out(add_node(graph, "Const", "axis", NULL, 0, axis, 2)));
+  y = convolution(graph, "product", y, w);
+  y = out(add_node(graph, "Squeeze", "line", &y, 1, (Attr[]){{"squeeze_dims", "list { i: -3 }"}}, 1));
+  y = binary(graph, "BiasAdd", "sum", y, constant(graph, "bias", kThree));
+  return unary(graph, "Tanh", "end", unary(graph, "Relu", "relu", y));
+}
+
+TEST(a_convolution_of_lines_is_fused_behind_its_reshapes) {
+  for (int i = 0; i < 3; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    /* A Pad of channels, and one that another node reads, stay. */
+    NodeOutput end = line_convolution(graph, i == 1 ? "0, 0, 2, 1, 0, 1" : "0, 0, 2, 1, 0, 0");
+    Node *padded = graph_find_node(graph, "pad");
+    if (i == 2) REQUIRE(unary(graph, "Tanh", "reader", out(padded)).node);
+    CHECK_CONTEXT("case %d", i);
+    CHECK(fuse_with(graph, NULL));
+    const Node *line = end.node->inputs[0]->src, *product = line->inputs[0]->src,
+               *expanded = product->inputs[0]->src;
+    CHECK_STR_EQ(line->def->op, "Squeeze");
+    CHECK_STR_EQ(product->def->op, "_FusedConv2D");
+    check_fused_ops(product, "BiasAdd,Relu");
+    CHECK_STR_EQ(expanded->name, "expanded");
+    CHECK_STR_EQ(expanded->inputs[0]->src->name, i == 0 ? "x" : "pad");
+    if (i == 0) {
+      const AttrListValue *list;
+      Status status;
+      status_init(&status);
+      REQUIRE_OK(node_attr_list(product->def, "explicit_paddings", ATTR_INT, &list, &status), &status);
+      REQUIRE(list->n_i == 8);
+      for (int k = 0; k < 8; k++) CHECK_INT_EQ(list->i[k], k == 4 ? 2 : k == 5 ? 1 : 0);
+      CHECK(!graph_find_node(graph, "pad"));
+    }
+    CHECK(!fuse_with(graph, NULL));
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 /* Values that are fetched, that others read or wait for, factors of a filter that is fed, and a bias of a
  * size that is not known. */
 TEST(other_nodes_stay) {
@@ -174,6 +226,30 @@ TEST(without_memory_the_graph_computes_the_same) {
       const Node *node = graph_node(graph, id);
       for (int i = 0; node && i < node->num_inputs; i++) CHECK(node->inputs[i]);
     }
+    graph_free(graph);
+  } while (shortage_next(&shortage));
+}
+
+TEST(without_memory_a_convolution_of_lines_computes_the_same) {
+  Shortage shortage = {.what = "fusing a convolution of lines"};
+  do {
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput end = line_convolution(graph, "0, 0, 2, 1, 0, 0");
+    CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+    bool changed;
+    shortage_begin(&shortage);
+    bool ok = graph_fuse_products(graph, NULL, &changed, &status);
+    shortage_end(&shortage, ok, status.code);
+    const Node *read = end.node->inputs[0]->src;
+    bool is_fused = strcmp(read->name, "line") == 0;
+    CHECK(is_fused || !ok);
+    if (!is_fused) read = read->inputs[0]->src->inputs[0]->src; /* before the Relu and the bias */
+    const Node *product = read->inputs[0]->src, *x = product->inputs[0]->src->inputs[0]->src;
+    CHECK_STR_EQ(product->def->op, is_fused ? "_FusedConv2D" : "Conv2D");
+    CHECK_STR_EQ(x->name, is_fused ? "x" : "pad");
     graph_free(graph);
   } while (shortage_next(&shortage));
 }
