@@ -43,6 +43,8 @@ set(TFCORE_SIDE_OPS
   random/random_gamma random/random_index_shuffle random/random_poisson random/random_shuffle
   random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
   training/sparsity_training)
+# Files of which only the kernels for int32 and int64 are in that module: such numbers are mostly sizes and indices.
+set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/segment_rows math/unsorted_segment nn/pooling)
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -171,9 +173,10 @@ function(tfcore_op_table result sources)
     set(table ${TFCORE_GENERATED}/op_table.inc)
     string(JOIN "," joined ${families})
     string(JOIN "," side_ops ${TFCORE_SIDE_OPS})
+    string(JOIN "," integers_aside ${TFCORE_INTEGERS_ASIDE})
     add_custom_command(
       OUTPUT ${table}
-      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_OPS=${side_ops} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_OPS=${side_ops} -DINTEGERS_ASIDE=${integers_aside} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       DEPENDS ${families} ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       COMMENT "op_table.inc"
       VERBATIM)

@@ -1,8 +1,9 @@
-# cmake -DTABLE=<out> -DSOURCES=<file,file,...> -DSIDE_OPS=<wing,wing/file,...> -P WriteOpTable.cmake
-# Lines OP(Name), and SIDE_OP(Name) for the side ops.
+# cmake -DTABLE=<out> -DSOURCES=<file,...> -DSIDE_OPS=<wing,wing/file,...> -DINTEGERS_ASIDE=<wing/file,...> -P WriteOpTable.cmake
+# Lines OP(Name), SIDE_OP(Name) for the side ops, and INTEGERS_OP(Name) for those with integer kernels aside.
 # The table is rewritten only when it changes, so that editing a kernel does not recompile what includes the table.
 string(REPLACE "," ";" sources "${SOURCES}")
 string(REPLACE "," "|" side_ops "${SIDE_OPS}")
+string(REPLACE "," "|" integers_aside "${INTEGERS_ASIDE}")
 set(lines "")
 set(names "")
 foreach(source IN LISTS sources)
@@ -10,6 +11,8 @@ foreach(source IN LISTS sources)
   set(macro OP)
   if(source MATCHES "/ops/(${side_ops})(/|\\.c)")
     set(macro SIDE_OP)
+  elseif(source MATCHES "/ops/(${integers_aside})\\.c")
+    set(macro INTEGERS_OP)
   endif()
   foreach(registration IN LISTS registrations)
     string(REGEX REPLACE "^const OpRegistration kOp([A-Za-z0-9_]+) = .*" "(\\1)" name "${registration}")

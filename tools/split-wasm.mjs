@@ -1,6 +1,6 @@
 // Splits the wasm of a build without threads in two: kernels of the side ops (TFCORE_SIDE_OPS in
-// cmake/TfcoreModules.cmake) and of the side types (kSideTypes in src/op/side_kernels.c), and what only they
-// call, go into a side module. It is loaded when a graph has such a kernel (bindings/js/engine/side-module.ts).
+// cmake/TfcoreModules.cmake), of the side types (kSideTypes in src/op/side_kernels.c), and for integers where these are
+// aside (TFCORE_INTEGERS_ASIDE), and what only they call, go into a side module. It is loaded when a graph has such a kernel (bindings/js/engine/side-module.ts).
 // What graphs are made with stays.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,18 +18,24 @@ function found(file, pattern) {
   return part;
 }
 
-/** The wings of src/ops/, and the files of other wings ('nn/lrn'), whose kernels go into the side module. */
-const sideOps = () =>
-  found('cmake/TfcoreModules.cmake', /set\(TFCORE_SIDE_OPS\s+([^)]+)\)/)
+/** The folders and objects of src/ops/ that a list of cmake/TfcoreModules.cmake names: 'strings', 'nn/lrn'. */
+const placesOf = (list) =>
+  found('cmake/TfcoreModules.cmake', new RegExp(`set\\(${list}\\s+([^)]+)\\)`))
     .trim()
-    .split(/\s+/);
+    .split(/\s+/)
+    .map((place) => `tfcore_ops.dir/src/ops/${place}${place.includes('/') ? '.c.o' : ''}`);
+
+const dtypeNumber = (name) =>
+  Number(found('proto/tensorflow/core/framework/types.proto', new RegExp(`\\b${name} = (\\d+);`)));
 
 /** The numbers of the dtypes whose kernels go into the side module. */
-function sideTypes() {
-  const names = found('src/op/side_kernels.c', /kSideTypes\[\] = \{([^}]+)\}/).match(/\w+/g);
-  const types = 'proto/tensorflow/core/framework/types.proto';
-  return new Set(names.map((name) => Number(found(types, new RegExp(`\\b${name} = (\\d+);`)))));
-}
+const sideTypes = () =>
+  new Set(
+    found('src/op/side_kernels.c', /kSideTypes\[\] = \{([^}]+)\}/)
+      .match(/\w+/g)
+      .map(dtypeNumber),
+  );
+const INTEGERS = ['DT_INT32', 'DT_INT64'];
 
 /**
  * An OpRegistration ends with two addresses, of its kernels' constructor and destructor, and the table of its
@@ -49,19 +55,23 @@ function filesBelow(folder) {
 }
 
 /**
- * Tells which references only kernels of the side module need: of the registrations of side ops (objects in
- * `places`), all of their kernels; of other registrations, of tables of loops (src/ops/support/typed_loops.h) and of
- * VectorFunctions, the entries of side types.
+ * Tells which references only kernels of the side module need: of the registrations of side ops, all of their kernels;
+ * of other registrations, of tables of loops (src/ops/support/typed_loops.h) and of VectorFunctions, the entries of
+ * side types, and those for integers where these are aside.
  */
-function sideReferences(places, types) {
+function sideReferences() {
   const tableBytes = kernelTableBytes();
-  const isOfSideOps = (object) => places.some((place) => `${object}/`.includes(`/${place}/`));
+  const [sideOps, integersAside] = ['TFCORE_SIDE_OPS', 'TFCORE_INTEGERS_ASIDE'].map(placesOf);
+  const isIn = (places, object) => places.some((place) => `${object}/`.includes(`/${place}/`));
+  const usual = sideTypes();
+  const withIntegers = new Set([...usual, ...INTEGERS.map(dtypeNumber)]);
   return (object, bytes, { from, offset }) => {
+    const types = isIn(integersAside, object) ? withIntegers : usual;
     if (/^kVector[A-Z]/.test(from.name)) return types.has(VECTOR_TYPES[offset / 4]);
     const isRegistration = /^kOp[A-Z_]/.test(from.name);
     if (!isRegistration && !/^kTyped[A-Z]/.test(from.name)) return false;
     const table = isRegistration ? from.end - from.start - tableBytes : 0;
-    if (isRegistration && isOfSideOps(object)) return offset >= table - STATE_BYTES;
+    if (isRegistration && isIn(sideOps, object)) return offset >= table - STATE_BYTES;
     if (offset < table) return false;
     const entry = offset - ((offset - table) % KERNEL_BYTES);
     return types.has(new DataView(bytes.buffer, bytes.byteOffset).getInt32(from.start + entry, true));
@@ -198,7 +208,6 @@ export async function splitWasm(tools, variant) {
     must(path.join(binaryen, 'bin', program), [...args, ...features]);
   const run = (program, ...args) => runWith(FEATURES, program, ...args);
 
-  const places = sideOps().map((ops) => `tfcore_ops.dir/src/ops/${ops}${ops.includes('/') ? '.c.o' : ''}`);
   const objects = filesBelow(path.join(build, 'CMakeFiles')).filter((file) => /\/tfcore_.*\.o$/.test(file));
   /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
   const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
@@ -206,7 +215,7 @@ export async function splitWasm(tools, variant) {
   const text = readFileSync(at('linked.wat'), 'utf8');
   const calls = readCalls(text);
   const stack = stackOf(text);
-  const staying = chooseStaying(calls, readReferences(objects, sideReferences(places, sideTypes())));
+  const staying = chooseStaying(calls, readReferences(objects, sideReferences()));
   const moving = [...calls.functions.keys()].filter((name) => !staying.has(name));
   writeFileSync(at('side-functions.txt'), `${moving.join('\n')}\n`);
   const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];

@@ -388,17 +388,19 @@ static bool validate(OpRegistry *registry, OpValidator validator, void *arg, Sta
   return false;
 }
 
-bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *status) {
+bool op_registry_set_aside(OpRegistry *registry, const char *name, AsideKernels which, Status *status) {
   lock(registry);
   Entry *found = string_map_find(&registry->map, name);
-  if (found) found->op.is_aside = true;
+  if (found) *(which == ASIDE_ALL ? &found->op.is_aside : &found->op.integers_aside) = true;
   bool ok = found || not_found(registry, name, status);
   unlock(registry);
   return ok;
 }
 
 bool op_kernel_missing(const Op *op, DataType type) {
-  return side_kernels_missing() && (op->is_aside || side_kernels_have_type(type));
+  bool is_integer = type == DT_INT32 || type == DT_INT64;
+  return side_kernels_missing() &&
+         (op->is_aside || (op->integers_aside && is_integer) || side_kernels_have_type(type));
 }
 
 static void want_kernels_of(const Entry *entry) {

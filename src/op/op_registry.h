@@ -80,7 +80,8 @@ typedef struct Op {
   const OpRegistration
       *registration;    /* never NULL; for an op described at run time, without specs and kernels */
   NodeClass node_class; /* the class of the nodes with this op */
-  bool is_aside;        /* its kernels are in the side module (op/side_kernels.h), if there is one */
+  bool is_aside;        /* its kernels are in the side module (op/side_kernels.h), if there is one; */
+  bool integers_aside;  /* those for int32 and int64 are */
 } Op;
 
 /* Ops by name. All functions are thread-safe. Like TensorFlow's OpRegistry, a new registry defers
@@ -157,8 +158,11 @@ MUST_CHECK bool op_registry_set_watcher(OpRegistry *registry, OpWatcher watcher,
 typedef bool (*OpValidator)(void *arg, OpRegistry *registry, Status *status);
 void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void *arg); /* NULL removes it */
 
-/* Marks the op: its kernels are in the side module (op/side_kernels.h). NOT_FOUND if there is no such op. */
-MUST_CHECK bool op_registry_set_aside(OpRegistry *registry, const char *name, Status *status);
+/* Marks the op: its kernels, or only those for integers, are in the side module (op/side_kernels.h).
+ * NOT_FOUND if there is no such op. */
+typedef enum AsideKernels { ASIDE_ALL, ASIDE_INTEGERS } AsideKernels;
+MUST_CHECK bool op_registry_set_aside(OpRegistry *registry, const char *name, AsideKernels which,
+                                      Status *status);
 
 /* --- lookup --- */
 

@@ -5,9 +5,12 @@
 #include "ops/op_table.h"
 
 static bool set_aside(Status *status) {
+  OpRegistry *registry = op_registry_global();
   TRY(register_ops(status));
   for (int i = 0; i < kNumSideOps; i++)
-    TRY(op_registry_set_aside(op_registry_global(), kSideOps[i]->name, status));
+    TRY(op_registry_set_aside(registry, kSideOps[i]->name, ASIDE_ALL, status));
+  for (int i = 0; i < kNumIntegersAsideOps; i++)
+    TRY(op_registry_set_aside(registry, kIntegersAsideOps[i]->name, ASIDE_INTEGERS, status));
   side_kernels_set_missing(true);
   return true;
 }

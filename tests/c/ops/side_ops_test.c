@@ -44,10 +44,13 @@ TEST(kernels_of_the_side_module_are_refused_outside_of_steps_while_it_is_missing
   status_init(&status);
   op_gives("StringLower", "string[2] AB c", "string[2] ab c"); /* registers the ops */
   OpRegistry *registry = op_registry_global();
-  CHECK_ERROR(op_registry_set_aside(registry, "NoSuchOp", &status), status, CODE_NOT_FOUND, "NoSuchOp");
+  CHECK_ERROR(op_registry_set_aside(registry, "NoSuchOp", ASIDE_ALL, &status), status, CODE_NOT_FOUND,
+              "NoSuchOp");
   status_init(&status);
-  CHECK_OK(op_registry_set_aside(registry, "StringLower", &status), status);
+  CHECK_OK(op_registry_set_aside(registry, "StringLower", ASIDE_ALL, &status), status);
+  CHECK_OK(op_registry_set_aside(registry, "ArgMax", ASIDE_INTEGERS, &status), status);
   side_kernels_set_missing(true);
+  op_gives("ArgMax[T=float]", "float[3] 1 3 2; int32[] 0", "int64[] 1");
   op_gives("Add[T=float]", "float[] 1; float[] 2", "float[] 3");
   op_gives("Identity[T=double]", "double[] 1", "double[] 1"); /* one kernel for all types */
   CHECK(!side_kernels_wanted());
@@ -55,6 +58,8 @@ TEST(kernels_of_the_side_module_are_refused_outside_of_steps_while_it_is_missing
            "The kernels of op 'StringLower' are in the side module");
   op_fails("Add[T=double]", "double[] 1; double[] 2", CODE_UNAVAILABLE,
            "The kernels of op 'Add' are in the side module");
+  op_fails("ArgMax[T=int32]", "int32[3] 1 3 2; int32[] 0", CODE_UNAVAILABLE,
+           "The kernels of op 'ArgMax' are in the side module");
   CHECK(side_kernels_wanted());
   side_kernels_set_missing(false);
   CHECK(!side_kernels_wanted());
