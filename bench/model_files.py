@@ -112,6 +112,24 @@ def recurrent(layer, batch, library=keras):
     return of_keras(library.Model(x, getattr(library.layers, layer)(128)(x)))
 
 
+def both_ways(batch, steps=100, units=64):
+    """Two layers of an LSTM that reads its input forward and backward."""
+    x = keras.Input([steps, units // 2], batch)
+    y = layers.Bidirectional(layers.LSTM(units, return_sequences=True))(x)
+    return of_keras(keras.Model(x, layers.Bidirectional(layers.LSTM(units))(y)))
+
+
+def temporal(batch, length=512, width=64, levels=6):
+    """Pairs of causal convolutions over time; each pair has twice the dilation of the one before."""
+    x = y = keras.Input([length, width], batch)
+    for level in range(levels):
+        z = y
+        for _ in range(2):
+            z = layers.Conv1D(width, 3, padding='causal', dilation_rate=2 ** level, activation='relu')(z)
+        y = y + z
+    return of_keras(keras.Model(x, y))
+
+
 def approximate_gelu(x):
     return keras.activations.gelu(x, approximate=True)
 
@@ -124,6 +142,58 @@ def encoder(batch, blocks=4, width=256, heads=4, length=128):
         hidden = layers.Dense(4 * width, approximate_gelu)(y)
         y = layers.LayerNormalization()(y + layers.Dense(width)(hidden))
     return of_keras(keras.Model(x, y))
+
+
+class Places(layers.Layer):
+    """Adds a vector of its own to each token."""
+
+    def build(self, shape):
+        self.places = self.add_weight(shape=shape[1:], initializer='random_normal', name='places')
+
+    def call(self, x):
+        return x + self.places
+
+
+def vision_transformer(batch, blocks=6, width=192, heads=3, size=224, patch=16):
+    """A transformer over the patches of an image, its norms before the attention and the dense layers."""
+    x = keras.Input([size, size, 3], batch)
+    y = layers.Conv2D(width, patch, strides=patch)(x)
+    y = Places()(layers.Reshape([(size // patch) ** 2, width])(y))
+    for _ in range(blocks):
+        z = layers.LayerNormalization()(y)
+        y = y + layers.MultiHeadAttention(heads, width // heads)(z, z)
+        z = layers.Dense(4 * width, 'gelu')(layers.LayerNormalization()(y))
+        y = y + layers.Dense(width)(z)
+    y = layers.GlobalAveragePooling1D()(layers.LayerNormalization()(y))
+    return of_keras(keras.Model(x, layers.Dense(1000)(y)))
+
+
+def generator(batch):
+    """The generator of a DCGAN: transposed convolutions from 4x4x512 to 64x64x3."""
+    x = keras.Input([100], batch)
+    y = layers.Reshape([4, 4, 512])(layers.Dense(4 * 4 * 512)(x))
+    y = layers.ReLU()(layers.BatchNormalization()(y))
+    for filters in [256, 128, 64]:
+        y = layers.Conv2DTranspose(filters, 4, strides=2, padding='same', use_bias=False)(y)
+        y = layers.ReLU()(layers.BatchNormalization()(y))
+    y = layers.Conv2DTranspose(3, 4, strides=2, padding='same', activation='tanh')(y)
+    return of_keras(keras.Model(x, y))
+
+
+def shuffle_units(batch, size=56, width=24, units=4):
+    """Units of a ShuffleNet: one half of the channels is convolved, then both are interleaved."""
+    def interleave(y):
+        halves = tf.reshape(y, [batch, size, size, 2, width // 2])
+        return tf.reshape(tf.transpose(halves, [0, 1, 2, 4, 3]), [batch, size, size, width])
+
+    x = y = keras.Input([size, size, width], batch)
+    for _ in range(units):
+        kept, z = layers.Lambda(lambda y: tf.split(y, 2, -1))(y)
+        z = layers.Conv2D(width // 2, 1, activation='relu')(z)
+        z = layers.DepthwiseConv2D(3, padding='same')(z)
+        z = layers.Conv2D(width // 2, 1, activation='relu')(z)
+        y = layers.Lambda(interleave)(layers.Concatenate()([kept, z]))
+    return of_keras(keras.Model(x, layers.GlobalAveragePooling2D()(y)))
 
 
 def application(name, batch, low=-1.0, high=1.0, library=keras):
@@ -243,7 +313,11 @@ MODELS = {
     'LSTM 128, 64 steps, Keras 2': lambda: recurrent('LSTM', 1, tf_keras),
     'GRU 128, 64 steps': lambda: recurrent('GRU', 1),
     'GRU 128, 64 steps, While': lambda: recurrent('GRU', 1),
+    'SimpleRNN 128, 64 steps': lambda: recurrent('SimpleRNN', 1),
+    'Two LSTMs 64 both ways, 100 steps': lambda: both_ways(1),
+    'Dilated convolutions, 512 steps': lambda: temporal(1),
     'Transformer encoder, 128 tokens': lambda: encoder(1),
+    'Vision transformer, 196 patches': lambda: vision_transformer(1),
     'GPT, prefill of 64 tokens': lambda: gpt(0, 64),
     'GPT, one token after 64': lambda: gpt(64, 1),
     'MobileNetV1': lambda: application('MobileNet', 1),
@@ -257,6 +331,11 @@ MODELS = {
     'ResNet50, batch 8': lambda: application('ResNet50', 8),
     'DenseNet121': lambda: application('DenseNet121', 1),
     'NASNetMobile': lambda: application('NASNetMobile', 1),
+    'RegNetX002': lambda: application('RegNetX002', 1, 0, 255, tf_keras),
+    'Xception': lambda: application('Xception', 1),
+    'InceptionV3': lambda: application('InceptionV3', 1),
+    'Shuffle units 56': lambda: shuffle_units(1),
+    'DCGAN generator': lambda: generator(1),
     'ConvNeXtTiny': lambda: application('ConvNeXtTiny', 1, 0, 255),
     'U-Net 128': lambda: u_net(1),
     'SSD boxes': ssd,

@@ -105,6 +105,28 @@ describe('side module', () => {
     });
   });
 
+  it('is loaded for integers where these are aside, and only for them', async () => {
+    const ops = [
+      (g, x) => g.argMax(g.reshape(x, [6]), 0),
+      (g, x) => g.unsortedSegmentSum(g.reshape(x, [2, 3]), [0, 0], 1),
+      (g, x) => g.maxPool(x, { ksize: [1, 2, 1, 1], strides: [1, 1, 1, 1], padding: 'VALID' }),
+    ];
+    const expected = [[5], [5, 7, 9], [4, 5, 6]];
+    for (const [i, op] of ops.entries()) {
+      const compute = async (dtype, side) => {
+        const tf = await freshEngine(side);
+        return withGraph(tf, async (g, session) => {
+          const x = g.placeholder(dtype, [1, 2, 3, 1]);
+          return session.run(op(g, x), { [x.name]: tf.tensor([1, 2, 3, 4, 5, 6], [1, 2, 3, 1], dtype) });
+        });
+      };
+      const values = async (...args) => Array.from((await compute(...args)).data, Number);
+      assert.deepEqual(await values('float32', '/no/such/side.wasm'), expected[i]);
+      assert.deepEqual(await values('int32', place('tfcore-simd-side.wasm')), expected[i]);
+      await assert.rejects(compute('int32', '/no/such/side.wasm'), UnavailableError);
+    }
+  });
+
   it('is loaded in the middle of a step whose function needs it', async () => {
     const squared = 'Squared[T: type](x: T) -> (y: T) { n = Mul[T=$T](x, x)  return y = n:z:0 }';
     const caller = 'F(x: double) -> (y: double) { n = Squared[T=double](x)  return y = n:y:0 }';
