@@ -98,3 +98,12 @@ static bool values_equal(const AttrValue *a, const AttrValue *b, int depth) {
 }
 
 bool attr_value_equal(const AttrValue *a, const AttrValue *b) { return values_equal(a, b, 0); }
+
+bool node_def_same_attrs(const NodeDef *a, const NodeDef *b) {
+  if (a->n_attr != b->n_attr) return false;
+  for (size_t i = 0; i < a->n_attr; i++) {
+    const AttrValue *other = node_def_attr(b, a->attr[i]->key);
+    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
+  }
+  return true;
+}

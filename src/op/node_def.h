@@ -102,6 +102,8 @@ bool node_def_attach(const NodeDef *node, bool even_if_attached, Status *status)
 /* Whether the values mean the same: tensors are compared by elements, whatever their encoding (a giant splat
  * is not expanded), attrs of functions in any order, floats by bits. (attr_value_equal.c) */
 bool attr_value_equal(const AttrValue *a, const AttrValue *b);
+/* Whether both nodes have the same attrs, with equal values, in any order. */
+bool node_def_same_attrs(const NodeDef *a, const NodeDef *b);
 /* Whether the value contains a placeholder such as `$T`, at any depth. (attr_value_substitute.c) */
 bool attr_value_has_placeholder(const AttrValue *value);
 /* Returns the value of a placeholder, or NULL when it is unknown. */

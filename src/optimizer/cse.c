@@ -86,15 +86,6 @@ static uint64_t content_hash(Cse *c, const Node *node) {
   return *hash;
 }
 
-static bool same_attrs(const NodeDef *a, const NodeDef *b) {
-  if (a->n_attr != b->n_attr) return false;
-  for (size_t i = 0; i < a->n_attr; i++) {
-    const AttrValue *other = node_def_attr(b, a->attr[i]->key);
-    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
-  }
-  return true;
-}
-
 /* --- inputs --- */
 
 static int compare_sources(const void *a, const void *b) {
@@ -161,7 +152,7 @@ static bool equal(Cse *c, const Node *a, const Node *b, bool *result) {
   if (a->op != b->op || a->num_inputs != b->num_inputs || a->num_control_inputs != b->num_control_inputs)
     return true;
   if (strcmp(a->def->device, b->def->device) != 0 || content_hash(c, a) != content_hash(c, b)) return true;
-  if (!same_attrs(a->def, b->def)) return true;
+  if (!node_def_same_attrs(a->def, b->def)) return true;
   const int64_t *x = sources(c, 0, a), *y = sources(c, 1, b);
   if (!x || !y) return oom(c);
   *result = memcmp(x, y, (size_t)(a->num_inputs + a->num_control_inputs) * sizeof(int64_t)) == 0;

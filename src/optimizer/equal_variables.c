@@ -31,15 +31,6 @@ static const Node *constant_of(const Edge *edge) {
   return edge && node_is_const(edge->src) ? edge->src : NULL;
 }
 
-static bool same_attrs(const NodeDef *a, const NodeDef *b) {
-  if (a->n_attr != b->n_attr) return false;
-  for (size_t i = 0; i < a->n_attr; i++) {
-    const AttrValue *other = node_def_attr(b, a->attr[i]->key);
-    if (!other || !attr_value_equal(a->attr[i]->value, other)) return false;
-  }
-  return true;
-}
-
 static bool same_constant(const Node *a, const Node *b) {
   const AttrValue *x = node_def_attr(a->def, "value"), *y = node_def_attr(b->def, "value");
   return a == b || (x && y && attr_value_equal(x, y));
@@ -57,7 +48,7 @@ static const Node *variable_of(const Edge *edge) {
 static bool same_operation(const Node *a, const Node *b) {
   return a->op && a->op == b->op && !a->op->def->is_stateful && !node_is_never_constant(a) &&
          !node_is_function(a) && a->num_inputs == b->num_inputs && a->num_control_inputs == 0 &&
-         b->num_control_inputs == 0 && optimizer_same_device(a, b) && same_attrs(a->def, b->def);
+         b->num_control_inputs == 0 && optimizer_same_device(a, b) && node_def_same_attrs(a->def, b->def);
 }
 
 /* Whether two edges carry the same value if the variables of the two Merges, which may be NULL, are equal. */
