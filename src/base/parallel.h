@@ -37,9 +37,10 @@ static inline int parallel_threads(const Parallel *parallel) {
 }
 
 /* The work that justifies handing it to a thread that is awake: about 6 microseconds. PARALLEL_WAKE of them
- * justify waking one; a PARALLEL_NEAR-th is enough for a thread on a core nearby. The unit of work is one
- * element of cheap arithmetic in WebAssembly, such as an addition of two numbers from memory. */
-enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8, PARALLEL_NEAR = 5 };
+ * justify waking one; a PARALLEL_NEAR-th is enough for a thread on a core nearby, to which a unit of work
+ * moves PARALLEL_MOVED bytes. The unit of work is one element of cheap arithmetic in WebAssembly, such as an
+ * addition of two numbers from memory. */
+enum { PARALLEL_WORK = 8192, PARALLEL_WAKE = 8, PARALLEL_NEAR = 8, PARALLEL_MOVED = 2 };
 
 /* The number of indices that are at least `total` units of work when each is `work` units; values below one
  * count as one. */
@@ -82,8 +83,11 @@ static inline void parallel_for(const Parallel *parallel, int64_t count, int64_t
 /* Runs `body` over [0, count), where each index is `work` units of work: see PARALLEL_WORK. Inside a kernel
  * it ends early when the step does: see base/work_stop.h. */
 void parallel_work(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg);
-/* The same for loops whose arithmetic takes longer than moving their data to another core, and whose work is
- * known well: they are split for threads on cores nearby even if they are brief. */
-void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, ParallelBody *body, void *arg);
+/* The same for loops whose work is known well: they are split for threads on cores nearby even if they are
+ * brief, unless moving their data takes too much of the time that is saved. `moved` is the number of bytes of
+ * an index that cores exchange: operands that the caller has just computed, and results that it needs next.
+ */
+void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, double moved,
+                         ParallelBody *body, void *arg);
 
 #endif

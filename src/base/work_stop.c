@@ -75,7 +75,10 @@ void parallel_work(const Parallel *parallel, int64_t count, double work, Paralle
   split_until_stopped(parallel, count, work, 1, body, arg);
 }
 
-void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, ParallelBody *body,
-                         void *arg) {
-  split_until_stopped(parallel, count, work, PARALLEL_NEAR, body, arg);
+void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, double moved,
+                         ParallelBody *body, void *arg) {
+  enum { THREADS = 2 };
+  double saved = (double)count * (work - moved / PARALLEL_MOVED);
+  bool pays = saved >= THREADS * (PARALLEL_WORK / PARALLEL_NEAR);
+  split_until_stopped(parallel, count, work, pays ? PARALLEL_NEAR : 1, body, arg);
 }

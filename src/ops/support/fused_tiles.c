@@ -400,9 +400,10 @@ double fused_run_work(const FusedRun *run) {
 }
 
 void fused_tiles_run(const FusedRun *run) {
-  enum { MUCH = 2 }; /* for an element, more than moving it to another core */
+  enum { MOVED = 4 }; /* bytes of an element, if threads have the same part of it as in the loop before */
   double work = fused_run_work(run);
   int64_t unit = unit_of(run), units = run->elements / unit + (run->elements % unit != 0);
-  if (work >= MUCH) parallel_arithmetic(run->parallel, units, work * (double)unit, run_range, (void *)run);
-  else if (work > 0) parallel_work(run->parallel, units, work * (double)unit, run_range, (void *)run);
+  if (work > 0)
+    parallel_arithmetic(run->parallel, units, work * (double)unit, MOVED * (double)unit, run_range,
+                        (void *)run);
 }

@@ -95,13 +95,19 @@ TEST(a_loop_is_split_if_it_is_worth_a_thread_and_then_into_smaller_pieces) {
 TEST(brief_loops_of_arithmetic_are_split_for_near_cores) {
   Splits splits = {0};
   const Parallel parallel = {note_split, &splits, 2};
-  parallel_arithmetic(&parallel, 1800 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_arithmetic(&parallel, 1800 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, 0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 0);
-  parallel_arithmetic(&parallel, 2200 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  const double moved = PARALLEL_MOVED * PARALLEL_WORK / 1000.0; /* in the time of the work */
+  parallel_arithmetic(&parallel, 2200 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, 0.2 * moved, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 0);
+  parallel_arithmetic(&parallel, 2800 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, 0.2 * moved, do_nothing, NULL);
+  CHECK_INT_EQ(splits.loops, 1);
+  splits.loops = 0;
+  parallel_arithmetic(&parallel, 2200 / PARALLEL_NEAR, PARALLEL_WORK / 1000.0, 0, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 1);
   CHECK(splits.grain >= 200 / PARALLEL_NEAR && splits.grain <= 300 / PARALLEL_NEAR);
   CHECK_INT_EQ(splits.length, PARALLEL_BRIEF);
-  parallel_arithmetic(&parallel, 2100, PARALLEL_WORK / 1000.0, do_nothing, NULL);
+  parallel_arithmetic(&parallel, 2100, PARALLEL_WORK / 1000.0, 3 * moved, do_nothing, NULL);
   CHECK_INT_EQ(splits.loops, 2);
   CHECK_INT_EQ(splits.length, PARALLEL_SHORT);
 }

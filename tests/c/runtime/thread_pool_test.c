@@ -146,34 +146,37 @@ static void *call_often(void *argument) {
 #if SYNC_HAS_THREADS
 typedef struct Stalling {
   pthread_t caller;
-  atomic_int stalls; /* calls in other threads, which take long */
+  atomic_int stalls, done; /* calls in other threads, which take long, and in the caller */
 } Stalling;
 
 static void stall(void *arg, int64_t begin, int64_t end) {
   Stalling *stalling = arg;
   (void)begin;
   (void)end;
-  if (!pthread_equal(pthread_self(), stalling->caller)) {
-    atomic_fetch_add(&stalling->stalls, 1);
-    thread_nap();
+  int done = atomic_load(&stalling->done);
+  if (pthread_equal(pthread_self(), stalling->caller)) {
+    for (volatile int i = 0; i < 5000; i++) { /* so that the worker gets its part */
+    }
+    atomic_fetch_add(&stalling->done, 1);
+    return;
   }
-  for (volatile int i = 0; i < 5000; i++) { /* so that the worker gets its part */
-  }
+  atomic_fetch_add(&stalling->stalls, 1);
+  /* Longer than the caller, which may have no part. */
+  for (int i = 0; i < 50 && atomic_load(&stalling->done) == done; i++) thread_nap();
+  thread_nap();
 }
 
-/* As if the worker's core ran another program meanwhile. */
 TEST(brief_loops_are_not_shared_with_threads_that_stall) {
   enum { LOOPS = 5000, MOST_STALLS = 12 }; /* one in 1024 loops, then in 2048, ...; and pieces of one loop */
   ThreadPool *pool = thread_pool_new(2);
   REQUIRE(pool);
+  const Parallel *parallel = thread_pool_parallel(pool);
   Stalling stalling = {.caller = pthread_self()};
-  for (int round = 0; round < LOOPS; round++) {
-    parallel_split(thread_pool_parallel(pool), 8, 1, PARALLEL_SHORT, stall, &stalling); /* wakes it */
-    if (atomic_load(&stalling.stalls) > 0) break;
-  }
+  for (int round = 0; round < LOOPS && atomic_load(&stalling.stalls) == 0; round++)
+    parallel->run(parallel->pool, 8, 1, PARALLEL_SHORT, stall, &stalling); /* wakes it */
   atomic_store(&stalling.stalls, 0);
   for (int round = 0; round < LOOPS; round++)
-    parallel_split(thread_pool_parallel(pool), 2, 1, PARALLEL_BRIEF, stall, &stalling);
+    parallel->run(parallel->pool, 2, 1, PARALLEL_BRIEF, stall, &stalling);
   CHECK(atomic_load(&stalling.stalls) <= MOST_STALLS);
   thread_pool_free(pool);
 }
