@@ -33,12 +33,14 @@ static void run_piece(void *arg, int64_t begin, int64_t end) {
   piece->body(piece->arg, piece->first + begin, piece->first + end);
 }
 
+enum { THREADS = 2 }; /* the fewest that share a loop */
+
 /* Splits the range if each of two threads gets a grain, or a `fraction`-th of it. Loops over single elements
  * compute vectors of them, which takes much less than a unit of work for each. The pieces are smaller than
  * what is worth a thread, so that the threads end at about the same time. */
 static void split(const Parallel *parallel, int64_t count, double work, int fraction, ParallelBody *body,
                   void *arg) {
-  enum { THREADS = 2, PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
+  enum { PIECES = 4, CHEAPER = 4, ELEMENTS = PARALLEL_WORK / 4 };
   int64_t scale = parallel_grain(work) >= ELEMENTS ? CHEAPER : 1;
   int64_t enough = parallel_indices(work, PARALLEL_WORK / fraction) * scale;
   int64_t piece = enough / PIECES + (enough % PIECES != 0);
@@ -75,10 +77,20 @@ void parallel_work(const Parallel *parallel, int64_t count, double work, Paralle
   split_until_stopped(parallel, count, work, 1, body, arg);
 }
 
+/* Whether a core nearby saves more than it takes to move the data there. */
+static bool pays_nearby(double work, double moved) {
+  return work - moved / PARALLEL_MOVED >= THREADS * (PARALLEL_WORK / PARALLEL_NEAR);
+}
+
 void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, double moved,
                          ParallelBody *body, void *arg) {
-  enum { THREADS = 2 };
-  double saved = (double)count * (work - moved / PARALLEL_MOVED);
-  bool pays = saved >= THREADS * (PARALLEL_WORK / PARALLEL_NEAR);
+  bool pays = pays_nearby((double)count * work, (double)count * moved);
   split_until_stopped(parallel, count, work, pays ? PARALLEL_NEAR : 1, body, arg);
+}
+
+bool parallel_shares(const Parallel *parallel, double work, double moved) {
+#ifdef TFCORE_SPLIT_ALL_LOOPS
+  work = THREADS * PARALLEL_WORK;
+#endif
+  return parallel_threads(parallel) > 1 && (work >= THREADS * PARALLEL_WORK || pays_nearby(work, moved));
 }
