@@ -89,8 +89,8 @@ void parallel_work(const Parallel *parallel, int64_t count, double work, Paralle
  */
 void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, double moved,
                          ParallelBody *body, void *arg);
-/* Whether that may split a loop of `work` units in all, for which cores exchange `moved` bytes. Code that
- * prepares a loop for several threads need not do so otherwise. */
-bool parallel_shares(const Parallel *parallel, double work, double moved);
+/* Whether that may split a loop of `work` units in all, for which cores exchange `moved` bytes, if there are
+ * so many threads. Code that prepares a loop for several threads need not do so otherwise. */
+bool parallel_shares(int threads, double work, double moved);
 
 #endif

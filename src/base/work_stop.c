@@ -88,9 +88,9 @@ void parallel_arithmetic(const Parallel *parallel, int64_t count, double work, d
   split_until_stopped(parallel, count, work, pays ? PARALLEL_NEAR : 1, body, arg);
 }
 
-bool parallel_shares(const Parallel *parallel, double work, double moved) {
+bool parallel_shares(int threads, double work, double moved) {
 #ifdef TFCORE_SPLIT_ALL_LOOPS
   work = THREADS * PARALLEL_WORK;
 #endif
-  return parallel_threads(parallel) > 1 && (work >= THREADS * PARALLEL_WORK || pays_nearby(work, moved));
+  return threads > 1 && (work >= THREADS * PARALLEL_WORK || pays_nearby(work, moved));
 }

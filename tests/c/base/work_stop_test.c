@@ -113,6 +113,18 @@ TEST(brief_loops_of_arithmetic_are_split_for_near_cores) {
 }
 #endif
 
+TEST(a_loop_is_prepared_for_threads_if_it_is_split) {
+  const double brief = 2.2 * PARALLEL_WORK / PARALLEL_NEAR;
+  CHECK(parallel_shares(2, 2 * PARALLEL_WORK, 0));
+  CHECK(!parallel_shares(1, 2 * PARALLEL_WORK, 0));
+  CHECK(parallel_shares(2, 2 * PARALLEL_WORK, 8.0 * PARALLEL_WORK)); /* long loops are split anyway */
+#ifndef TFCORE_SPLIT_ALL_LOOPS
+  CHECK(parallel_shares(2, brief, 0));
+  CHECK(!parallel_shares(2, brief, PARALLEL_MOVED * 0.2 * brief));
+  CHECK(!parallel_shares(2, 1.8 * PARALLEL_WORK / PARALLEL_NEAR, 0));
+#endif
+}
+
 TEST(a_long_loop_ends_early_and_no_loop_begins_afterwards) {
   WorkStop stop = {.deadline = INT64_MAX};
   int64_t visited = visit_all(30000000, 1, 1, &stop);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/sync.h"
 #include "blas/fake_parallel.h"
 #include "harness.h"
 
@@ -419,6 +420,72 @@ TEST(gemm_workspace_is_what_the_threads_need) {
   for (args.threads = 1; args.threads <= 4; args.threads++)
     CHECK(gemm_f32.workspace(&args) <= args.threads * strip + b + 64);
 }
+
+/* --- the end of the workspace --- */
+
+#if SYNC_HAS_THREADS
+typedef struct Piece {
+  Thread thread;
+  ParallelBody *body;
+  void *arg;
+  int64_t begin, end;
+} Piece;
+
+static void *run_piece(void *argument) {
+  const Piece *piece = argument;
+  piece->body(piece->arg, piece->begin, piece->end);
+  return NULL;
+}
+
+/* Each of two threads has a half. */
+static void run_halves(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
+                       void *arg) {
+  (void)pool, (void)grain, (void)length;
+  Piece piece = {.body = body, .arg = arg, .begin = 0, .end = count / 2};
+  bool started = piece.end > 0 && thread_start(&piece.thread, run_piece, &piece);
+  body(arg, started ? piece.end : 0, count);
+  if (started) thread_join(piece.thread);
+}
+
+static void leave_block(const void *arg, void *c, int64_t rows, int64_t columns) {
+  (void)arg, (void)c, (void)rows, (void)columns;
+}
+
+/* With a guard behind the workspace, in sizes around those from which threads share a product. */
+static void check_guard(GemmArgs *args, char *workspace, int64_t most) {
+  enum { GUARD = 256 };
+  const Parallel two = {run_halves, NULL, 2};
+  args->lda = args->transpose_a ? args->m : args->k;
+  args->ldb = args->transpose_b ? args->k : args->n;
+  args->ldc = args->n;
+  for (args->threads = 0; args->threads <= 2; args->threads += 2) {
+    int64_t size = gemm_f32.workspace(args);
+    REQUIRE(size + GUARD <= most);
+    memset(workspace + size, 0x5a, GUARD);
+    gemm_f32.run(args, &two, workspace);
+    for (int i = 0; i < GUARD; i++) CHECK_INT_EQ(workspace[size + i], 0x5a);
+  }
+}
+
+TEST(gemm_writes_nothing_behind_its_workspace) {
+  enum { MOST = 8 << 20, ELEMENTS = 800 * 300 };
+  static const int64_t kM[] = {7, 16, 64, 200, 790}, kN[] = {4, 10, 48, 130, 256}, kK[] = {5, 32, 64, 290};
+  const GemmEpilogue epilogue = {leave_block, NULL, 100};
+  char *workspace = mem_alloc(MOST);
+  float *a = mem_calloc(ELEMENTS, sizeof *a), *b = mem_calloc(ELEMENTS, sizeof *b),
+        *c = mem_calloc(ELEMENTS, sizeof *c);
+  REQUIRE(workspace && a && b && c);
+  for (unsigned i = 0; i < 5 * 5 * 4 * 8; i++) {
+    GemmArgs args = {.m = kM[i / 8 % 5], .n = kN[i / 40 % 5], .k = kK[i / 200], .a = a, .b = b, .c = c};
+    args.transpose_a = i & 1, args.transpose_b = i >> 1 & 1;
+    if (i >> 2 & 1) args.epilogue = &epilogue;
+    CHECK_CONTEXT("%d x %d x %d", (int)args.m, (int)args.n, (int)args.k);
+    check_guard(&args, workspace, MOST);
+  }
+  CHECK_CONTEXT("%s", "");
+  mem_free(workspace), mem_free(a), mem_free(b), mem_free(c);
+}
+#endif
 
 TEST(gemm_packed_size_and_workspace_are_bounded) {
   CHECK_INT_EQ(gemm_f32.packed_b_size(INT64_MAX / 2, 1000), -1);
