@@ -73,16 +73,11 @@ static bool same_value(const Edge *a, const Edge *b, const Node *first, const No
 static bool find_variable(const Joining *j, Node *gate, LoopVariable *v) {
   const Edge *merged = gate->inputs[0];
   *v = (LoopVariable){.gate = gate};
-  if (!node_is_loop_switch(gate) || !merged || !node_is_loop_merge(merged->src) || merged->src_output != 0)
-    return false;
+  if (!node_is_loop_switch(gate) || !merged || merged->src_output != 0) return false;
   v->merge = merged->src;
-  if (v->merge->num_inputs != 2 || dtype_is_ref(v->merge->output_types[0])) return false;
-  for (int i = 0; i < 2; i++) {
-    const Edge *from = v->merge->inputs[i];
-    if (from && node_is_enter(from->src)) v->enter = from->src;
-    if (from && node_is_next_iteration(from->src)) v->next = from->src;
-  }
-  if (!v->enter || !v->next || v->next->num_out_edges != 1) return false;
+  if (!loop_value_ends(v->merge, &v->enter, &v->next) || dtype_is_ref(v->merge->output_types[0]) ||
+      v->next->num_out_edges != 1)
+    return false;
   return !kept(j->keep, v->enter) && !kept(j->keep, v->merge) && !kept(j->keep, gate) &&
          !kept(j->keep, v->next);
 }

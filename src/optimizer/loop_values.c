@@ -13,19 +13,23 @@ const Edge *loop_value_source(const Edge *edge) {
 
 static bool is_variable(const Edge *edge) { return node_is_loop_switch(edge->src) && edge->src_output == 1; }
 
+bool loop_value_ends(const Node *merge, Node **enter, Node **next) {
+  *enter = *next = NULL;
+  if (!node_is_loop_merge(merge) || merge->num_inputs != 2) return false;
+  for (int i = 0; i < 2; i++) {
+    const Edge *from = merge->inputs[i];
+    if (from && node_is_enter(from->src)) *enter = from->src;
+    if (from && node_is_next_iteration(from->src)) *next = from->src;
+  }
+  return *enter && *next;
+}
+
 /* --- what is the same in every round --- */
 
 const Node *loop_value_unchanged(const Edge *edge) {
   const Edge *merged = is_variable(edge) ? loop_value_source(edge->src->inputs[0]) : edge;
-  if (!merged || !node_is_loop_merge(merged->src) || merged->src_output != 0 || merged->src->num_inputs != 2)
-    return NULL;
-  const Node *enter = NULL, *next = NULL;
-  for (int i = 0; i < 2; i++) {
-    const Edge *from = merged->src->inputs[i];
-    if (from && node_is_enter(from->src)) enter = from->src;
-    if (from && node_is_next_iteration(from->src)) next = from->src;
-  }
-  if (!enter || !next) return NULL;
+  Node *enter, *next;
+  if (!merged || merged->src_output != 0 || !loop_value_ends(merged->src, &enter, &next)) return NULL;
   const Edge *passed = loop_value_source(next->inputs[0]);
   if (!passed || !is_variable(passed)) return NULL;
   const Edge *again = loop_value_source(passed->src->inputs[0]);

@@ -4,6 +4,9 @@
 
 #include "graph/node_builder.h"
 
+/* The Enter and the NextIteration that the Merge of a variable reads; false if it does not read one of each.
+ */
+bool loop_value_ends(const Node *merge, Node **enter, Node **next);
 /* Behind Identities: the edge from another node; NULL for a missing input. */
 const Edge *loop_value_source(const Edge *edge);
 /* The Enter of a value that is the same in every round of the loop in which it is read: a constant Enter, or
