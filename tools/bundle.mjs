@@ -5,6 +5,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
 import { rollup } from 'rollup';
+import { minify } from 'terser';
 import { glueOf } from './glue.mjs';
 import { root, runMain } from './process.mjs';
 
@@ -53,8 +54,16 @@ const buildsOf = (file) => ({
 const define = { process: 'globalThis.process', Buffer: 'globalThis.Buffer' };
 
 const OPTIONS = { target: 'es2022', define, legalComments: 'none' };
-/** White space is removed, but names are kept for errors and stack traces. */
-const SHORT = { minifyWhitespace: true, minifySyntax: true };
+
+/** Shorter code, and its source map. Functions and classes keep their names, which errors and stack traces show. */
+const shorten = (code, sourceMap) =>
+  minify(code, {
+    ecma: 2022,
+    compress: { module: true, passes: 2 },
+    mangle: { toplevel: false },
+    format: { comments: false },
+    sourceMap,
+  });
 
 /** What esbuild does for bundle() and the plugin `products`, as a plugin of rollup. */
 const rollupPlugin = {
@@ -67,7 +76,7 @@ const rollupPlugin = {
   load: (id) => (id.startsWith('glue:') ? glueOf(id.slice('glue:'.length)) : undefined),
   transform: (code, id) =>
     transform(code, { ...OPTIONS, loader: 'ts', sourcefile: id, sourcemap: 'external' }),
-  renderChunk: (code) => transform(code, { ...OPTIONS, ...SHORT, format: 'esm', sourcemap: 'external' }),
+  renderChunk: (code) => shorten(code, { asObject: true }),
 };
 
 /**
@@ -94,31 +103,36 @@ async function bundleIndex() {
 
 /** One file of the package. */
 async function bundle(entry, output, options = {}) {
-  await build({
+  const file = path.join(dist, output);
+  const { outputFiles } = await build({
     entryPoints: [path.join(sources, entry)],
-    outfile: path.join(dist, output),
+    outfile: file,
     bundle: true,
     format: 'esm',
-    sourcemap: true,
+    sourcemap: 'external',
     sourcesContent: true,
+    write: false,
     logLevel: 'error',
     ...OPTIONS,
-    ...SHORT,
     ...options,
     plugins: [...(options.plugins ?? []), products],
   });
-  leaveOutPacked(path.join(dist, `${output}.map`));
+  const [content, text] = outputFiles.map((made) => made.text);
+  const { code, map } = await shorten(text, {
+    content,
+    url: `${path.basename(output)}.map`,
+    includeSources: true,
+    asObject: true,
+  });
+  writeFileSync(file, `${code}\n`, { mode: code.startsWith('#!') ? 0o755 : 0o644 });
+  writeFileSync(`${file}.map`, JSON.stringify(withoutPacked(map)));
 }
 
 /** The source map of a file with embedded wasm need not contain the wasm again. */
-function leaveOutPacked(file) {
-  const map = JSON.parse(readFileSync(file, 'utf8'));
-  if (!map.sources.some((source) => source.startsWith('packed:'))) return;
-  map.sourcesContent = map.sourcesContent.map((text, i) =>
-    map.sources[i].startsWith('packed:') ? null : text,
-  );
-  writeFileSync(file, JSON.stringify(map));
-}
+const withoutPacked = (map) => ({
+  ...map,
+  sourcesContent: map.sourcesContent.map((text, i) => (map.sources[i].startsWith('packed:') ? null : text)),
+});
 
 await runMain(async () => {
   await bundleIndex();

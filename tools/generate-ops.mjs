@@ -11,7 +11,7 @@ const BY_HAND = new Set(['Const', 'Placeholder', 'Variable']);
 /** What of the bindings' own code is needed here. */
 const BINDINGS = `
   export { decodeOpList } from './messages/op-def.js';
-  export { camelCase } from './base/camel-case.js';
+  export { camelCase, lowerFirst } from './base/camel-case.js';
 `;
 const bindings = path.join(root, 'build/generate-ops/bindings.mjs');
 await build({
@@ -21,7 +21,7 @@ await build({
   format: 'esm',
   logLevel: 'error',
 });
-const { camelCase, decodeOpList } = await import(bindings);
+const { camelCase, decodeOpList, lowerFirst } = await import(bindings);
 
 /** The ops of the built engine. */
 async function readOps() {
@@ -95,7 +95,7 @@ function resultOf(outputs) {
   return `[${outputs.map((arg) => `${parameter(arg.name)}: Output`).join(', ')}]`;
 }
 
-/** The form of the method, as bindings/js/graph/op-options.ts describes it. */
+/** The form of the method, as addOpMethods describes it. */
 function formOf(op) {
   const flags = `${needsOptions(op) ? 'r' : ''}${optionsOf(op).some(isFreeFloat) ? 'f' : ''}`;
   const result = { Operation: 'n', Output: 'o' }[resultOf(op.output_arg)] ?? 'l';
@@ -133,9 +133,12 @@ const importUsed = (names, from) => {
   const used = names.filter((name) => new RegExp(`\\b${name}\\b`).test(methods));
   return used.length ? `import type { ${used.join(', ')} } from '${from}';\n` : '';
 };
-/** The names of ops by the forms of their methods. */
+/** The names of ops by the forms of their methods, as addOpMethods of bindings/js/graph/op-options.ts reads them. */
 const names = {};
-for (const op of ops) (names[formOf(op)] ??= []).push(op.name);
+for (const op of ops) {
+  const method = camelCase(op.name);
+  (names[formOf(op)] ??= []).push(method === lowerFirst(op.name) ? op.name : `${op.name}:${method}`);
+}
 const table = Object.entries(names).map(([form, list]) => `  '${form}': '${list.join(' ')}',\n`);
 
 const text = `/** The ops of the registry as methods. Made by tools/generate-ops.mjs; not edited. */

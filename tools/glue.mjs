@@ -40,20 +40,20 @@ const WRAPPER =
 const INSTANTIATED = 'wasmExports=applySignatureConversions(wasmExports);';
 
 /**
- * Every export has a wrapper of 170 characters, which looks the export up whenever it is called. The module gets the exports
- * themselves instead, except for those that the glue calls.
+ * Every export has a wrapper of 170 characters, which looks the export up whenever it is called. Instead, the module gets an
+ * object with the exports themselves by their names in C, `functions`. Only those that the glue calls keep their wrappers.
  */
 function withPlainExports(glue, file) {
   const others = glue.replace(WRAPPER, '');
   const named = new Set(others.match(/(?<![\w$])_[\w$]+/g));
   const names = [];
   const shorter = glue.replace(WRAPPER, (wrapper, name, exported) => {
-    if (named.has(name)) return wrapper;
-    names.push(`${name}:${exported}`);
-    return '';
+    names.push(name.slice(1), exported);
+    return named.has(name) ? wrapper : '';
   });
   if (names.length === 0 || !shorter.includes(INSTANTIATED))
     throw unlikeEmscripten(file, 'does not wrap its exports');
-  const give = `for(const f of${JSON.stringify(names.join(' '))}.split(" ")){const[n,e]=f.split(":");Module[n]=wasmExports[e]}`;
+  /* An object without a prototype is a hash table. V8 copies others for each property that they get. */
+  const give = `{const f=Module["functions"]=Object.create(null),n=${JSON.stringify(names.join(' '))}.split(" ");for(let i=0;i<n.length;i+=2)f[n[i]]=wasmExports[n[i+1]]}`;
   return shorter.replace(INSTANTIATED, INSTANTIATED + give);
 }

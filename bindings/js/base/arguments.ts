@@ -155,7 +155,8 @@ export function checkReceivers(
   prototype: object = Class.prototype,
 ): void {
   for (const key of Reflect.ownKeys(prototype)) {
-    const { value, ...rest } = Object.getOwnPropertyDescriptor(prototype, key)!;
+    const property = Object.getOwnPropertyDescriptor(prototype, key)!;
+    const value: unknown = property.value;
     if (typeof value !== 'function' || key === 'constructor' || internal.includes(key as string)) continue;
     const checked = function (this: unknown, ...args: unknown[]): unknown {
       if (this instanceof Class) return value.apply(this, args) as unknown;
@@ -164,6 +165,7 @@ export function checkReceivers(
       );
     };
     Object.defineProperty(checked, 'name', { value: value.name, configurable: true });
-    Object.defineProperty(prototype, key, { ...rest, value: checked });
+    property.value = checked;
+    Object.defineProperty(prototype, key, property);
   }
 }

@@ -4,3 +4,6 @@ export function camelCase(name: string): string {
     .replace(/^[A-Z]+(?![a-z])|^[A-Z]/, (head) => head.toLowerCase())
     .replace(/_+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
+
+/** MatMul -> matMul: the camelCase name of a name without underscores that does not begin with an acronym. */
+export const lowerFirst = (name: string): string => name[0]!.toLowerCase() + name.slice(1);

@@ -18,38 +18,22 @@ export interface Choice {
 /** At most the size of the engine's pool. */
 const MAX_THREADS = 64;
 
-/** A module with one function () -> v128 with this code. */
-function vectorModule(...code: number[]): Uint8Array<ArrayBuffer> {
+/** Whether the engine knows all that is in a module of these sections. */
+const isValid = (...sections: number[][]): boolean =>
+  WebAssembly.validate(Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, ...sections.flat()])); // magic, version
+
+/** Whether it knows the code of a function () -> v128. */
+function isKnown(...code: number[]): boolean {
   const body = [0, ...code, 0x0b];
-  return Uint8Array.from([
-    0,
-    0x61,
-    0x73,
-    0x6d,
-    1,
-    0,
-    0,
-    0, // magic, version
-    1,
-    5,
-    1,
-    0x60,
-    0,
-    1,
-    0x7b, // type: () -> v128
-    3,
-    2,
-    1,
-    0, // one function of that type
-    10,
-    body.length + 2,
-    1,
-    body.length,
-    ...body,
-  ]);
+  return isValid(
+    [1, 5, 1, 0x60, 0, 1, 0x7b], // type: () -> v128
+    [3, 2, 1, 0], // one function of that type
+    [10, body.length + 2, 1, body.length, ...body],
+  );
 }
 
 const SPLAT = [0x41, 0, 0xfd, 0x0f]; // i32.const 0, i8x16.splat
+const SHARED_MEMORY = [5, 4, 1, 3, 1, 1]; // one memory, shared, of one page
 
 /** Whether threads can share memory here. */
 const mayShare = (): boolean =>
@@ -57,16 +41,12 @@ const mayShare = (): boolean =>
 
 /** The features of this host. */
 export function detectFeatures(): { simd: boolean; relaxed: boolean; threads: boolean } {
-  const simd = WebAssembly.validate(vectorModule(...SPLAT));
-  const relaxed = WebAssembly.validate(vectorModule(...SPLAT, ...SPLAT, 0xfd, 0x80, 0x02)); // i8x16.relaxed_swizzle
-  let threads = mayShare();
-  try {
-    threads &&=
-      new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true }).buffer instanceof SharedArrayBuffer;
-  } catch {
-    threads = false;
-  }
-  return { simd, relaxed, threads };
+  return {
+    simd: isKnown(...SPLAT),
+    relaxed: isKnown(...SPLAT, ...SPLAT, 0xfd, 0x80, 0x02), // i8x16.relaxed_swizzle
+    /* To make such a memory would take longer: V8 reserves gigabytes of addresses, and releases them in its next collection. */
+    threads: mayShare() && typeof SharedArrayBuffer === 'function' && isValid(SHARED_MEMORY),
+  };
 }
 
 /** The build for `options` and this host, and the number of threads that compute in it. */

@@ -164,7 +164,7 @@ const COMPARED = 100;
 const LONGEST = 1000;
 
 export class Wasm {
-  /** Function names without the leading '_'. */
+  /** The exported functions by their names in C (tools/glue.mjs). */
   readonly call: Abi;
   private status: StatusPtr;
   private readonly scratch: Ptr<unknown>;
@@ -187,9 +187,7 @@ export class Wasm {
     module: Record<string, unknown>,
     private readonly memory: WebAssembly.Memory,
   ) {
-    const call: Record<string, unknown> = {};
-    for (const [name, value] of Object.entries(module)) if (name.startsWith('_')) call[name.slice(1)] = value;
-    this.call = call as unknown as Abi;
+    this.call = module.functions as Abi;
     this.addToTable = module.addFunction as typeof this.addToTable;
     this.removeFromTable = module.removeFunction as typeof this.removeFromTable;
     this.shared = !(memory.buffer instanceof ArrayBuffer);

@@ -1,6 +1,6 @@
 /** The implementation of the generated op methods: attrs are options with camelCase names. */
 import { isPlainObject, shown, unknownName } from '../base/arguments.js';
-import { camelCase } from '../base/camel-case.js';
+import { camelCase, lowerFirst } from '../base/camel-case.js';
 import type { AttrInput } from '../messages/attr-value.js';
 import { InvalidArgumentError } from '../base/errors.js';
 import type { OpDef } from '../messages/op-def.js';
@@ -97,19 +97,21 @@ function methodMaker(form: string): (type: string) => OpMethod {
 /**
  * Gives `prototype` the methods of ops. `ops` has their names by their form: the number of inputs; 'r' if options are required;
  * 'f' for the dtype float32 if no other is asked for; and 'n', 'o' or 'l' for a result that is the operation, its output, or
- * the list of its outputs. As code, the methods would take most of the time that the import of the package takes.
+ * the list of its outputs. The method of 'MatMul' is matMul; 'LRN:lrn' says its name. As code, the methods would take most of
+ * the time that the import of the package takes.
  */
 export function addOpMethods(prototype: object, ops: Readonly<Record<string, string>>): void {
   /* An object without a prototype is a hash table. V8 copies others for each property that they get. */
   const methods = Object.create(null) as object;
+  const property: PropertyDescriptor = { writable: true, configurable: true };
   for (const [form, names] of Object.entries(ops)) {
     const make = methodMaker(form);
-    for (const type of names.split(' '))
-      Object.defineProperty(methods, camelCase(type), {
-        value: make(type),
-        writable: true,
-        configurable: true,
-      });
+    for (const entry of names.split(' ')) {
+      const end = entry.indexOf(':');
+      const type = end < 0 ? entry : entry.slice(0, end);
+      property.value = make(type);
+      Object.defineProperty(methods, end < 0 ? lowerFirst(type) : entry.slice(end + 1), property);
+    }
   }
   Object.setPrototypeOf(methods, Object.getPrototypeOf(prototype) as object);
   Object.setPrototypeOf(prototype, methods);
