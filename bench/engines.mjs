@@ -1,5 +1,6 @@
 // The engines of whole-models.mjs, in a page. Each is loaded with a number of threads, and opens a model:
-//   run()   from typed arrays to typed arrays, in the order of the model's outputs; may be a promise
+//   run()   from typed arrays to typed arrays, in the order of the model's outputs; may be a promise. Inputs that stay were
+//           given to the engine before, and outputs that stay are left in its memory, unless run(true) asks for all
 //   close() frees what was made
 // A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
 import { multiplyAddsOf } from './multiply-adds.mjs';
@@ -33,10 +34,18 @@ async function loadOurs(threads) {
     const step = session.makeCallable(
       fetches,
       feeds.map(([placeholder]) => placeholder),
+      { keep: outputs.some(({ stays }) => stays) },
     );
-    const values = inputs.map(({ data }) => data);
+    const values = inputs.map(({ data, shape, stays }) =>
+      stays ? tf.tensor(data, shape, { resident: true }) : data,
+    );
     return {
-      run: () => step.runSync(...values).map(({ data }) => data),
+      run(all = false) {
+        const answers = step.runSync(...values);
+        const arrays = answers.map((answer, i) => (all || !outputs[i].stays ? answer.data : undefined));
+        for (const answer of answers) answer.dispose();
+        return arrays;
+      },
       timesOfOps(count) {
         const traces = Array.from({ length: count }, () => {
           const trace = new tf.Trace();
@@ -53,6 +62,7 @@ async function loadOurs(threads) {
         return multiplyAddsOf(graph, trace.records);
       },
       async close() {
+        for (const value of values) value.dispose?.();
         step.release();
         await session.close();
         graph.dispose();
@@ -93,17 +103,23 @@ async function loadLiteRtEngine(threads) {
   return async ({ folder, inputs, outputs }) => {
     const options = { accelerator: 'wasm', cpuOptions: { numThreads: threads } };
     const model = await loadAndCompile(`${folder}/model.tflite`, options);
+    const tensorsOf = (some) => some.map(({ name, data, shape }) => [name, new Tensor(data, shape)]);
+    const staying = Object.fromEntries(tensorsOf(inputs.filter(({ stays }) => stays)));
+    const moving = inputs.filter(({ stays }) => !stays);
     return {
-      async run() {
-        const feeds = Object.fromEntries(
-          inputs.map(({ name, data, shape }) => [name, new Tensor(data, shape)]),
+      async run(all = false) {
+        const feeds = Object.fromEntries(tensorsOf(moving));
+        const answers = await model.run({ ...staying, ...feeds });
+        const values = outputs.map(({ stays }, i) =>
+          all || !stays ? answers[`output_${i}`].toTypedArray() : undefined,
         );
-        const answers = await model.run(feeds);
-        const values = outputs.map((_, i) => answers[`output_${i}`].toTypedArray());
         for (const tensor of [...Object.values(feeds), ...Object.values(answers)]) tensor.delete();
         return values;
       },
-      close: () => model.delete(),
+      close() {
+        for (const tensor of Object.values(staying)) tensor.delete();
+        model.delete();
+      },
     };
   };
 }
@@ -115,6 +131,7 @@ async function loadOnnxEngine(threads) {
       executionProviders: ['wasm'],
     });
     return {
+      /* Its CPU tensors are arrays of the page: it copies them whether they stay or not. */
       async run() {
         const feeds = Object.fromEntries(
           inputs.map(({ name, dtype, data, shape }) => [`${name}:0`, new ort.Tensor(dtype, data, shape)]),
@@ -133,25 +150,33 @@ async function loadTfjs(threads) {
   return async ({ folder, inputs, outputs }) => {
     const model = await loadGraphModel(`${folder}/tfjs/model.json`);
     const names = outputs.map(({ name }) => name);
-    const feedsOf = () =>
-      Object.fromEntries(
-        inputs.map(({ name, dtype, data, shape }) => [name, tfjs.tensor(data, shape, dtype)]),
+    const tensorsOf = (some) =>
+      Object.fromEntries(some.map(({ name, dtype, data, shape }) => [name, tfjs.tensor(data, shape, dtype)]));
+    const staying = tensorsOf(inputs.filter(({ stays }) => stays));
+    const moving = inputs.filter(({ stays }) => !stays);
+    const run = (all = false) => {
+      const feeds = tensorsOf(moving);
+      const answers = [model.execute({ ...staying, ...feeds }, names)].flat();
+      const values = answers.map((answer, i) => (all || !outputs[i].stays ? answer.dataSync() : undefined));
+      tfjs.dispose([...Object.values(feeds), ...answers]);
+      return values;
+    };
+    const runAsync = async (all = false) => {
+      const feeds = tensorsOf(moving);
+      const answers = [await model.executeAsync({ ...staying, ...feeds }, names)].flat();
+      const values = await Promise.all(
+        answers.map((answer, i) => (all || !outputs[i].stays ? answer.data() : undefined)),
       );
-    const run = () => {
-      const feeds = feedsOf();
-      const answers = [model.execute(feeds, names)].flat();
-      const values = answers.map((answer) => answer.dataSync());
       tfjs.dispose([...Object.values(feeds), ...answers]);
       return values;
     };
-    const runAsync = async () => {
-      const feeds = feedsOf();
-      const answers = [await model.executeAsync(feeds, names)].flat();
-      const values = await Promise.all(answers.map((answer) => answer.data()));
-      tfjs.dispose([...Object.values(feeds), ...answers]);
-      return values;
+    return {
+      run: isDynamic(model) ? runAsync : run,
+      close() {
+        tfjs.dispose(staying);
+        model.dispose();
+      },
     };
-    return { run: isDynamic(model) ? runAsync : run, close: () => model.dispose() };
   };
 }
 

@@ -26,7 +26,7 @@ async function openChecked(name, model, threads) {
   if (model.missing[format]) throw new Error(`not converted: ${model.missing[format]}`);
   const open = await load(threads);
   const opened = await open(model);
-  const answers = await opened.run();
+  const answers = await opened.run(true);
   const differences = model.outputs.map(({ data }, i) => relativeDifference(answers[i], data));
   if (differences.every((difference) => difference < TOLERANCE)) return { ...opened, differences };
   await opened.close();

@@ -320,6 +320,7 @@ MODELS = {
     'Vision transformer, 196 patches': lambda: vision_transformer(1),
     'GPT, prefill of 64 tokens': lambda: gpt(0, 64),
     'GPT, one token after 64': lambda: gpt(64, 1),
+    'GPT, one token, cache stays': lambda: gpt(64, 1),
     'MobileNetV1': lambda: application('MobileNet', 1),
     'MobileNetV2': lambda: application('MobileNetV2', 1),
     'MobileNetV2, batch 8': lambda: application('MobileNetV2', 8),
@@ -389,11 +390,11 @@ def write_tfjs(folder, graph, outputs, **_):
 FORMATS = {'tflite': write_tflite, 'onnx': write_onnx, 'tfjs': write_tfjs}
 
 
-def describe(data, name, value):
-    """Appends an array to the data; its entry in model.json."""
+def describe(data, name, value, stays):
+    """Appends an array to the data; its entry in model.json. A value that stays is one that engines may keep in their memory."""
     place = data.tell()
     data.write(np.ascontiguousarray(value).tobytes())
-    return {'name': name, 'dtype': str(value.dtype), 'shape': list(value.shape), 'offset': place}
+    return {'name': name, 'dtype': str(value.dtype), 'shape': list(value.shape), 'offset': place, 'stays': stays}
 
 
 def make(name, folder):
@@ -413,10 +414,11 @@ def make(name, folder):
     graph = frozen[not name.endswith('While')].graph.as_graph_def()
     (folder / 'graph.pb').write_bytes(graph.SerializeToString())
     data = io.BytesIO()
+    stays = name.endswith('stays')
     about = {
         'name': name,
-        'inputs': [describe(data, key, value) for key, value in inputs.items()],
-        'outputs': [describe(data, key, value) for key, value in zip(outputs, answers)],
+        'inputs': [describe(data, key, value, stays and key == 'cache') for key, value in inputs.items()],
+        'outputs': [describe(data, key, value, stays and i > 0) for i, (key, value) in enumerate(zip(outputs, answers))],
         'missing': {},
     }
     (folder / 'data.bin').write_bytes(data.getvalue())
