@@ -7,7 +7,7 @@
 #include "simd/simd.h"
 
 #include "simd/types/f32.inc"
-#include "blas/ceiling.inc"
+#include "blas/finish.inc"
 #include "blas/winograd_points.h"
 
 enum {
