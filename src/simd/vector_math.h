@@ -61,8 +61,12 @@ void vector_selu_f64(int64_t count, const double *x, double *y);
 SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) {
   return f32x16_load_splat(&simd_table(numbers)[i]);
 }
-static const float kVectorNumbers[] = {1.0f, -80.0f};
+static const float kVectorNumbers[] = {1.0f, 2.0f, 0.5f, -80.0f, 89.0f};
 SIMD_INLINE f32x16 f32x16_one(void) { return f32x16_constant(kVectorNumbers, 0); }
+SIMD_INLINE f32x16 f32x16_two(void) { return f32x16_constant(kVectorNumbers, 1); }
+/* Below the first, exp(x) - 1 is -1; from the second on, exp(x) is not a float. */
+SIMD_INLINE f32x16 f32x16_lowest_exponent(void) { return f32x16_constant(kVectorNumbers, 3); }
+SIMD_INLINE f32x16 f32x16_highest_exponent(void) { return f32x16_constant(kVectorNumbers, 4); }
 
 /* coefficients[0] + x * (coefficients[1] + x * ...), with count >= 1 a constant. */
 SIMD_INLINE f32x16 f32x16_polynomial(f32x16 x, const float *coefficients, int count) {
@@ -165,51 +169,84 @@ SIMD_INLINE f32x16 f32x16_expm1_in_range(f32x16 x) {
   /* 2^n * (p + 1) - 1, computed from its half, because 2^128 is not a float. 2^(n-1) - 1/2 is exact where it
    * matters. */
   f32x16 half = (f32x16)(biased << 23);
-  f32x16 result = f32x16_madd(half, p, half - 0.5f);
+  f32x16 result = f32x16_madd(half, p, half - f32x16_constant(kVectorNumbers, 2));
   return result + result;
 }
 
 SIMD_INLINE f32x16 f32x16_expm1(f32x16 x) {
-  f32x16 clamped = f32x16_pmin(f32x16_pmax(x, f32x16_splat(-80.0f)), f32x16_splat(89.0f));
+  f32x16 clamped = f32x16_pmin(f32x16_pmax(x, f32x16_lowest_exponent()), f32x16_highest_exponent());
   return f32x16_copysign(f32x16_expm1_in_range(clamped), x); /* restores the sign of a zero */
 }
 
-SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
+/* Whether all x are positive, normal and finite. */
+SIMD_INLINE int f32x16_are_normal(f32x16 x) {
+  /* Their bits are those from 2^-126 on and before infinity; the sum moves this range to the lowest integers.
+   */
+  static const float kBits[] = {INFINITY, -0x1p127f};
+  i32x16 moved = (i32x16)((u32x16)x + (u32x16)f32x16_constant(kBits, 0));
+  i32x4 highest = i32x16_quarter(moved, 0);
+  SIMD_UNROLL
+  for (int k = 1; k < 4; k++) highest = i32x4_max(highest, i32x16_quarter(moved, k));
+  return !i32x4_any(highest >= (i32x4)f32x4_load_splat(&simd_table(kBits)[1]));
+}
+
+/* log(x / 2^scale) for positive normal x, with the bits of 2^scale without those of 1. */
+SIMD_INLINE f32x16 f32x16_log_scaled(f32x16 x, i32x16 scale) {
   /* log(1 + f) = f - f^2 / 2 + f^3 * q(f) for 1 + f in [sqrt(1/2), sqrt(2)]; minimax for the relative
    * error. */
   static const float kQ[] = {0.333333317579f, -0.250008226221f, 0.200012243234f, -0.166232935236f,
                              0.142017656994f, -0.131608657009f, 0.127618794976f, -0.076329746264f};
-  const f32x16 zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
-  i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
-  f32x16 scaled = f32x16_select(denormal, x * 0x1p23f, x);
-  i32x16 bits = (i32x16)scaled;
-  i32x16 exponent = (i32x16)((u32x16)bits - 0x3f3504f3u) >> 23; /* the exponent of bits / sqrt(1/2) */
-  f32x16 f = (f32x16)((u32x16)bits - ((u32x16)exponent << 23)) - 1.0f;
-  f32x16 e = f32x16_from_i32x16(exponent - (denormal & 23));
+  /* sqrt(1/2); minus infinity, whose bits select the exponent; -1; -1/2; log(2) / 2^23 as two numbers, of
+   * which the first times an exponent is exact. */
+  static const float kNumbers[] = {0x1.6a09e6p-1f, -INFINITY, -1.0f, -0.5f, 0x1.63p-24f, -0x1.bd0106p-36f};
+  i32x16 bits = (i32x16)x;
+  /* The exponent of x / sqrt(1/2), in its place in the bits of a float. */
+  i32x16 exponent =
+      (i32x16)((u32x16)bits - (u32x16)f32x16_constant(kNumbers, 0)) & (i32x16)f32x16_constant(kNumbers, 1);
+  f32x16 f = (f32x16)((u32x16)bits - (u32x16)exponent) + f32x16_constant(kNumbers, 2);
+  f32x16 e = f32x16_from_i32x16(exponent - scale);
   f32x16 z = f * f;
   f32x16 y = f32x16_polynomial(f, kQ, 8) * f * z;
-  y = f32x16_madd(e, f32x16_splat(-0x1.bd0106p-13f), y);
-  y = f32x16_madd(z, f32x16_splat(-0.5f), y);
-  y = f32x16_madd(e, f32x16_splat(0x1.63p-1f), f + y);
+  y = f32x16_madd(e, f32x16_constant(kNumbers, 5), y);
+  y = f32x16_madd(z, f32x16_constant(kNumbers, 3), y);
+  return f32x16_madd(e, f32x16_constant(kNumbers, 4), f + y);
+}
+/* Seldom run, so small rather than fast. */
+SIMD_INLINE f32x16 f32x16_log_anywhere(f32x16 x) {
+  const f32x16 zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
+  i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
+  f32x16 y = f32x16_log_scaled(f32x16_select(denormal, x * 0x1p23f, x), denormal & 23 << 23);
   y = f32x16_select(f32x16_less(x, infinity), y, x); /* +infinity and NaN */
   y = f32x16_select(f32x16_equal(x, zero), -infinity, y);
   return f32x16_select(f32x16_less(x, zero), f32x16_splat(NAN), y);
 }
+SIMD_INLINE f32x16 f32x16_log_normal(f32x16 x) { return f32x16_log_scaled(x, (i32x16){0}); }
+
+SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
+  return f32x16_are_normal(x) ? f32x16_log_normal(x) : f32x16_log_anywhere(x);
+}
 
 /* The rounding error of u = 1 + x, divided by u, corrects log(u). */
+SIMD_INLINE f32x16 f32x16_log1p_correction(f32x16 x, f32x16 u) { return (x - (u - f32x16_one())) / u; }
+
 SIMD_INLINE f32x16 f32x16_log1p(f32x16 x) {
-  f32x16 u = x + 1.0f;
-  f32x16 y = f32x16_log(u) + (x - (u - 1.0f)) / u;
-  i32x16 edge = f32x16_equal(u, f32x16_splat(0.0f)) | f32x16_equal(u, f32x16_splat(INFINITY));
-  y = f32x16_select(edge, f32x16_log(u), y);
+  f32x16 u = x + f32x16_one(), y;
+  if (f32x16_are_normal(u)) {
+    y = f32x16_log_normal(u) + f32x16_log1p_correction(x, u);
+  } else {
+    f32x16 log = f32x16_log_anywhere(u);
+    i32x16 edge = f32x16_equal(u, f32x16_splat(0.0f)) | f32x16_equal(u, f32x16_splat(INFINITY));
+    y = f32x16_select(edge, log, log + f32x16_log1p_correction(x, u));
+  }
   return f32x16_select(f32x16_equal(x, f32x16_splat(0.0f)), x, y);
 }
 
 /* With e = exp(2|x|) - 1: e / (e + 2), which is 1 for 2|x| >= 20. */
 SIMD_INLINE f32x16 f32x16_tanh(f32x16 x) {
+  static const float kFar[] = {20.0f};
   f32x16 magnitude = f32x16_abs(x);
-  f32x16 e = f32x16_expm1_in_range(f32x16_pmin(magnitude + magnitude, f32x16_splat(20.0f)));
-  return f32x16_copysign(e / (e + 2.0f), x);
+  f32x16 e = f32x16_expm1_in_range(f32x16_pmin(magnitude + magnitude, f32x16_constant(kFar, 0)));
+  return f32x16_copysign(e / (e + f32x16_two()), x);
 }
 
 /* 1 / (1 + exp(-x)), for negative x as exp(x) / (1 + exp(x)): nothing overflows, and tiny results stay
@@ -234,39 +271,46 @@ SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
   static const float kQ[] = {0.00018804533465299755f, -1.1295784711837769f,    -0.633219838142395f,
                              -0.10841862112283707f,   0.025208283215761185f,   -0.00420457124710083f,
                              0.0004413381975609809f,  -2.1686997570213862e-05f};
-  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(4.0f));
-  f32x16 far = 1.0f - f32x16_exp(f32x16_polynomial(t, kQ, 8));
+  static const float kFar[] = {4.0f};
+  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_constant(kFar, 0));
+  f32x16 far = f32x16_one() - f32x16_exp(f32x16_polynomial(t, kQ, 8));
   return f32x16_select(f32x16_less(t, f32x16_one()), f32x16_erf_near(x), f32x16_copysign(far, x));
 }
 
 /* Below 0.7 1 - erf(x). Above, with t = |x| and s = 1 / (t + 1.5): exp(-t^2) * s * q((t - 1.5) / (t + 1.5)),
  * minimax for the relative error; a negative x has as much less than 2. The exponential is that of t rounded
- * to 12 bits, whose square is exact, and of the rest. From 10.1 on it is 0. */
+ * to multiples of 2^-8, whose square is exact, and of the rest. From 10.1 on it is 0. */
 SIMD_INLINE f32x16 f32x16_erfc(f32x16 x) {
   static const float kQ[] = {0.9647562503814697f,     -0.5078502893447876f,   0.07562143355607986f,
                              0.04778080806136131f,    -0.008122640661895275f, -0.009611258283257484f,
                              -0.0006520292954519391f, 0.0022968596313148737f};
-  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_splat(10.5f)), s = f32x16_one() / (t + 1.5f);
-  f32x16 scaled = s * f32x16_polynomial((t - 1.5f) * s, kQ, 8);
-  f32x16 upper = (f32x16)((i32x16)t & -4096), rest = (t - upper) * (t + upper);
+  static const float kNumbers[] = {10.5f, 1.5f, 0x1.8p15f, 0.7f};
+  const f32x16 middle = f32x16_constant(kNumbers, 1), magic = f32x16_constant(kNumbers, 2);
+  f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_constant(kNumbers, 0)), s = f32x16_one() / (t + middle);
+  f32x16 scaled = s * f32x16_polynomial((t - middle) * s, kQ, 8);
+  f32x16 upper = (t + magic) - magic, rest = (t - upper) * (t + upper),
+         minus_square = f32x16_neg(upper) * upper;
   u32x16 biased;
-  f32x16 r = f32x16_reduce_log2(-upper * upper, 0, &biased) - rest;
-  f32x16 far = f32x16_times_power(f32x16_madd(f32x16_exp_reduced(r), scaled, scaled), biased);
-  far = f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), 2.0f - far, far);
-  return f32x16_select(f32x16_less(t, f32x16_splat(0.7f)), 1.0f - f32x16_erf_near(x), far);
+  f32x16 r = f32x16_reduce_log2(minus_square, 0, &biased) - rest;
+  f32x16 far = f32x16_madd(f32x16_exp_reduced(r), scaled, scaled);
+  if (f32x16_is_near(minus_square)) far *= (f32x16)(biased << 23);
+  else far = f32x16_times_power(far, biased);
+  far = f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), f32x16_two() - far, far);
+  return f32x16_select(f32x16_less(t, f32x16_constant(kNumbers, 3)), f32x16_one() - f32x16_erf_near(x), far);
 }
 
-/* Clamps large numbers, and takes the exponential of small ones. */
+/* max(x, 0) + log(1 + exp(-|x|)), of which the logarithm is that of a number from 1 to 2. NaN stays in the
+ * correction. */
 SIMD_INLINE f32x16 f32x16_softplus(f32x16 x) {
-  return f32x16_pmax(x, f32x16_splat(0.0f)) + f32x16_log1p(f32x16_exp(f32x16_minus_abs(x)));
+  f32x16 e = f32x16_exp(f32x16_minus_abs(x)), u = e + f32x16_one();
+  return f32x16_pmax(x, f32x16_splat(0.0f)) + (f32x16_log_normal(u) + f32x16_log1p_correction(e, u));
 }
 
 /* min(exp(x) - 1, 0), which keeps NaN. */
 SIMD_INLINE f32x16 f32x16_expm1_or_zero(f32x16 x) {
   u32x16 biased;
   f32x16 r =
-      f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_constant(kVectorNumbers, 1)), f32x16_splat(0)), 0,
-                         &biased);
+      f32x16_reduce_log2(f32x16_pmin(f32x16_pmax(x, f32x16_lowest_exponent()), f32x16_splat(0)), 0, &biased);
   f32x16 power = (f32x16)(biased << 23);
   return f32x16_madd(power, f32x16_expm1_reduced(r), power - f32x16_one());
 }
@@ -302,9 +346,12 @@ SIMD_INLINE f32x4 f32x4_of_double(DoublePair x) {
 /* x = quadrant * pi / 2 + r for |x| < 2^20, in double precision, because floats come close to multiples of pi
  * / 2. Adding 1.5 * 2^52 rounds to an integer, which is then in the low bits. */
 SIMD_INLINE f64x2 f64x2_reduce_half_pi(f64x2 x, f64x2 *shifted) {
-  *shifted = x * 0x1.45f306dc9c883p-1 + 0x1.8p52;
-  f64x2 whole = *shifted - 0x1.8p52;
-  return (x - whole * 0x1.921fb544p0) - whole * 0x1.0b4611a626331p-34;
+  static const double kNumbers[] = {0x1.45f306dc9c883p-1, 0x1.8p52, 0x1.921fb544p0, 0x1.0b4611a626331p-34};
+  const double *table = (const double *)simd_table((const float *)kNumbers);
+  f64x2 magic = f64x2_load_splat(&table[1]);
+  *shifted = x * f64x2_load_splat(&table[0]) + magic;
+  f64x2 whole = *shifted - magic;
+  return (x - whole * f64x2_load_splat(&table[2])) - whole * f64x2_load_splat(&table[3]);
 }
 SIMD_INLINE f32x4 f32x4_reduce_half_pi(f32x4 x, i32x4 *quadrant) {
   DoublePair r, whole, wide = f32x4_to_double(x);
@@ -337,7 +384,8 @@ SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
 
 /* Replaces the lanes that are far from zero, infinite or NaN by the C library's results. */
 SIMD_INLINE f32x16 f32x16_where_far(f32x16 x, f32x16 y, float (*function)(float)) {
-  if (i32x16_any(~f32x16_less(f32x16_abs(x), f32x16_splat(0x1p20f)))) {
+  static const float kFar[] = {0x1p20f};
+  if (i32x16_any(~f32x16_less(f32x16_abs(x), f32x16_constant(kFar, 0)))) {
     float from[16], to[16];
     f32x16_store(from, x);
     f32x16_store(to, y);
