@@ -127,7 +127,8 @@ TEST(vector_math_around_thresholds) {
                                    -87.33655f, -103.97208f, 89.0f,      -104.0f,     -100.0f,    -17.32868f,
                                    10.0f,      9.010913f,   -9.010913f, 0.34657359f, 0.7071067f, 1.4142135f,
                                    FLT_MAX,    -FLT_MAX,    0x1p20f,    -0x1p20f,    3.1415927f, 1.5707964f,
-                                   710.0f,     102943.7f,   4.0f,       -4.0f,       3.9192059f};
+                                   710.0f,     102943.7f,   4.0f,       -4.0f,       3.9192059f, 0.7f,
+                                   -0.7f,      9.3273791f,  -9.3273791f};
   for (int i = 0; i < FUNCTION_COUNT; i++) {
     for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++)
       check_around(&kFunctions[i], kCenters[j]);
@@ -230,23 +231,34 @@ TEST(vector_math_special_values) {
   CHECK_CONTEXT("%s", "");
 }
 
-/* Any length at any offset, in place: the same bits as for single elements, and nothing written after the
- * end. */
+static bool are_same(const float *x, const float *y, int count) {
+  bool same = true;
+  for (int i = 0; i < count; i++) same &= isnan(x[i]) ? isnan(y[i]) : memcmp(&x[i], &y[i], sizeof *x) == 0;
+  return same;
+}
+
+/* Any length at any offset, in place, among usual numbers and beside special ones: the same bits as for
+ * single elements, or NaN as well, and nothing written after the end. */
 TEST(vector_math_does_not_depend_on_position) {
-  float x[40], single[40], y[41];
-  for (int i = 0; i < 40; i++) x[i] = (float)(i - 17) * 0.37f;
+  static const float kSpecial[] = {0, 1e-40f, INFINITY, 50, NAN, 1e30f, -1e30f, -50};
+  enum { USUAL = 40, COUNT = USUAL + sizeof kSpecial / sizeof kSpecial[0] };
+  float x[COUNT], single[COUNT], y[COUNT + 1];
+  for (int i = 0; i < USUAL; i++) x[i] = (float)(i - 17) * 0.37f;
+  memcpy(x + USUAL, kSpecial, sizeof kSpecial);
   for (int f = 0; f < FUNCTION_COUNT; f++) {
-    for (int i = 0; i < 40; i++) kFunctions[f].array(1, x + i, single + i);
-    for (int begin = 0; begin < 5; begin++) {
-      for (int count = 0; begin + count <= 40; count++) {
+    for (int i = 0; i < COUNT; i++) kFunctions[f].array(1, x + i, single + i);
+    for (int begin = 0; begin < COUNT; begin++) {
+      for (int count = 0; begin + count <= COUNT; count++) {
         memcpy(y, x, sizeof x);
-        y[40] = 5;
+        y[COUNT] = 5;
         kFunctions[f].array(count, y + begin, y + begin);
-        CHECK_MEM_EQ(y + begin, single + begin, sizeof(float) * (size_t)count);
-        CHECK_MEM_EQ(y + begin + count, begin + count < 40 ? x + begin + count : y + 40, sizeof(float));
+        CHECK_CONTEXT("%s of %d from %d on", kFunctions[f].name, count, begin);
+        CHECK(are_same(single + begin, y + begin, count));
+        CHECK_MEM_EQ(y + begin + count, begin + count < COUNT ? x + begin + count : y + COUNT, sizeof(float));
       }
     }
   }
+  CHECK_CONTEXT("%s", "");
 }
 
 TEST(vector_math_float64) {
