@@ -5,9 +5,12 @@ const sizeOf = (shape) => shape.reduce((all, size) => all * size, 1);
 /** The size that both operands share: axis i of the first, j of the second; in loops one of them may be unknown. */
 const shared = ([a, b], i, j) => a?.at(i) ?? b?.at(j);
 
-/** How many products an element of the output adds up, by op; from the shapes of the inputs and the attrs. */
+/** How many products an element of the output adds up, by op; from the shapes of the inputs, the attrs, and the output's shape. */
 const DEPTHS = {
   Conv2D: ([, filter]) => sizeOf(filter.slice(0, 3)),
+  /* Each gradient is multiplied with all of a filter; how many of these products an element gets differs. */
+  Conv2DBackpropInput: ([, filter, gradient], _, output) =>
+    (sizeOf(gradient) * sizeOf(filter.slice(0, 3))) / sizeOf(output),
   DepthwiseConv2dNative: ([, filter]) => filter[0] * filter[1],
   MatMul: (shapes, attrs) => shared(shapes, attrs.transpose_a ? 0 : 1, attrs.transpose_b ? 1 : 0),
   BatchMatMulV2: (shapes, attrs) => shared(shapes, attrs.adj_x ? -2 : -1, attrs.adj_y ? -1 : -2),
@@ -37,8 +40,8 @@ export function multiplyAddsOf(graph, records) {
     const operation = graph.operation(node);
     if (!operation) return undefined;
     const inputs = operation.inputs.map((input) => shapes.get(input.name) ?? input.shape);
-    const depth = DEPTHS[op](inputs, operation.attrs());
-    if (!Number.isInteger(depth)) return undefined;
+    const depth = DEPTHS[op](inputs, operation.attrs(), outputs[0].shape);
+    if (!Number.isFinite(depth)) return undefined;
     sum += sizeOf(outputs[0].shape) * depth;
   }
   return sum;

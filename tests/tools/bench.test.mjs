@@ -4,6 +4,7 @@ import { digitBatches } from '../../bench/digits.mjs';
 import { mostLiveBytes } from '../../bench/live-values.mjs';
 import { compare, median, relativeDifference } from '../../bench/measure.mjs';
 import { modelsTable, opsTable } from '../../bench/models-table.mjs';
+import { multiplyAddsOf } from '../../bench/multiply-adds.mjs';
 import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
 import { moveAxes } from '../../bench/training-onnx.mjs';
@@ -169,6 +170,51 @@ describe('the benchmark', () => {
       opsTable('Model', times),
       /^Model: 2\.087 ms\n {2}Mul +2 +1\.087 ms +52\.1 %\n {2}Add +1 +1\.000 ms +47\.9 %\n$/,
     );
+  });
+
+  it('counts the multiply-adds of products and convolutions', () => {
+    const nodes = {
+      product: {
+        op: 'MatMul',
+        inputs: [
+          [3, 4],
+          [5, 4],
+        ],
+        attrs: { transpose_b: true },
+        output: [3, 5],
+      },
+      wide: {
+        op: 'Conv2D',
+        inputs: [
+          [1, 8, 8, 3],
+          [3, 3, 3, 4],
+        ],
+        attrs: {},
+        output: [1, 6, 6, 4],
+      },
+      back: {
+        op: 'Conv2DBackpropInput',
+        inputs: [[4], [5, 5, 2, 7], [1, 3, 3, 7]],
+        attrs: {},
+        output: [1, 6, 6, 2],
+      },
+      sum: { op: 'AddV2', inputs: [[3], [3]], attrs: {}, output: [3] },
+    };
+    const graph = {
+      operation: (name) => ({
+        inputs: nodes[name].inputs.map((shape, i) => ({ name: `${name}/${i}:0`, shape })),
+        attrs: () => nodes[name].attrs,
+      }),
+    };
+    const countOf = (...names) =>
+      multiplyAddsOf(
+        graph,
+        names.map((node) => ({ node, op: nodes[node].op, outputs: [{ shape: nodes[node].output }] })),
+      );
+    assert.equal(countOf('product'), 3 * 4 * 5);
+    assert.equal(countOf('wide'), 6 * 6 * 4 * (3 * 3 * 3));
+    assert.equal(countOf('back'), 3 * 3 * 7 * (5 * 5 * 2));
+    assert.equal(countOf('product', 'sum', 'wide'), 60 + 3888);
   });
 
   it('reads the digits in whole minibatches', async () => {
