@@ -204,7 +204,7 @@ SIMD_INLINE f32x16 f32x16_log_scaled(f32x16 x, i32x16 scale) {
   i32x16 exponent =
       (i32x16)((u32x16)bits - (u32x16)f32x16_constant(kNumbers, 0)) & (i32x16)f32x16_constant(kNumbers, 1);
   f32x16 f = (f32x16)((u32x16)bits - (u32x16)exponent) + f32x16_constant(kNumbers, 2);
-  f32x16 e = f32x16_from_i32x16(exponent - scale);
+  f32x16 e = f32x16_from_i32x16((i32x16)((u32x16)exponent - (u32x16)scale));
   f32x16 z = f * f;
   f32x16 y = f32x16_polynomial(f, kQ, 8) * f * z;
   y = f32x16_madd(e, f32x16_constant(kNumbers, 5), y);
