@@ -1,6 +1,6 @@
 // Writes the JavaScript of the package: `node tools/bundle.mjs`, after the wasm builds. index.js has what most programs need,
 // and imports other files when they are needed; those and testing.js share its classes. Every other file is self-contained.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build, transform } from 'esbuild';
@@ -124,6 +124,7 @@ async function bundle(entry, output, options = {}) {
     includeSources: true,
     asObject: true,
   });
+  mkdirSync(path.dirname(file), { recursive: true });
   writeFileSync(file, `${code}\n`, { mode: code.startsWith('#!') ? 0o755 : 0o644 });
   writeFileSync(`${file}.map`, JSON.stringify(withoutPacked(map)));
 }
