@@ -240,9 +240,15 @@ SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)wasm_f64x2_abs((v128_t)a); 
 SIMD_INLINE f32x4 f32x4_abs(f32x4 a) { return (f32x4)((i32x4)a & i32x4_splat(INT32_MAX)); }
 SIMD_INLINE f64x2 f64x2_abs(f64x2 a) { return (f64x2)((i64x2)a & (i64x2){INT64_MAX, INT64_MAX}); }
 #endif
+/* -0, whose only bit is that of the sign. Engines would build it at each use; here it is loaded. */
+SIMD_INLINE f32x4 f32x4_sign_bit(void) {
+  static const float kSignBit[] = {-0.0f};
+  return f32x4_load_splat(simd_table(kSignBit));
+}
 /* The magnitude of `a` with the sign bit of `sign`. */
 SIMD_INLINE f32x4 f32x4_copysign(f32x4 a, f32x4 sign) {
-  return (f32x4)(((i32x4)a & i32x4_splat(INT32_MAX)) | ((i32x4)sign & i32x4_splat(INT32_MIN)));
+  i32x4 bit = (i32x4)f32x4_sign_bit();
+  return (f32x4)(((i32x4)a & ~bit) | ((i32x4)sign & bit));
 }
 
 /* Correctly rounded; NaN below zero, -0 stays -0. */

@@ -113,17 +113,15 @@ SIMD_INLINE f64x8 f64x8_pmin(f64x8 a, f64x8 b) {
 SIMD_INLINE f64x8 f64x8_pmax(f64x8 a, f64x8 b) {
   SIMD_EACH_QUARTER(f64x8, f64x2, f64x2_pmax(f64x8_quarter(a, k), f64x8_quarter(b, k)));
 }
-/* Engines would build the sign bit at each use; here it is loaded once. */
 SIMD_INLINE f32x16 f32x16_sign_bit(void) {
-  static const float kSignBit[] = {-0.0f};
-  return f32x16_load_splat(simd_table(kSignBit));
+  f32x4 bit = f32x4_sign_bit();
+  SIMD_EACH_QUARTER(f32x16, f32x4, bit);
 }
 SIMD_INLINE f32x16 f32x16_neg(f32x16 a) { return (f32x16)((i32x16)a ^ (i32x16)f32x16_sign_bit()); }
 SIMD_INLINE f32x16 f32x16_abs(f32x16 a) { return (f32x16)((i32x16)a & ~(i32x16)f32x16_sign_bit()); }
 SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 a) { return (f32x16)((i32x16)a | (i32x16)f32x16_sign_bit()); }
 SIMD_INLINE f32x16 f32x16_copysign(f32x16 a, f32x16 sign) {
-  i32x16 bit = (i32x16)f32x16_sign_bit();
-  return (f32x16)(((i32x16)a & ~bit) | ((i32x16)sign & bit));
+  SIMD_EACH_QUARTER(f32x16, f32x4, f32x4_copysign(f32x16_quarter(a, k), f32x16_quarter(sign, k)));
 }
 SIMD_INLINE i32x16 f32x16_less(f32x16 a, f32x16 b) {
   SIMD_EACH_QUARTER(i32x16, i32x4, f32x16_quarter(a, k) < f32x16_quarter(b, k));
