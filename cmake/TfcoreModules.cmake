@@ -23,14 +23,14 @@ set(TFCORE_SMALL_BASE copy)
 # src/blas/; but in these files of src/ops/, where unrolled loops are faster.
 set(TFCORE_ROLLED_BLAS transpose)
 set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
-# The side ops, whose kernels most programs never run: wings of src/ops/, and files of other wings. Builds without threads
-# have the kernels in a module of their own, which is fetched when a graph has such an op (tools/split-wasm.mjs), as are the
-# kernels for rarer types. Gradients of other ops do not need them, so that training does not fetch it.
+# The side ops, which most programs never use: wings of src/ops/, and files of other wings. Builds without threads have them in
+# a module of their own, which is fetched when such an op is looked up (tools/split-wasm.mjs), as are the kernels for rarer
+# types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/bitcast array/check_numerics array/diag array/matrix_diagonals array/mirror_pad array/roll
   array/scatter_nd array/search_sorted array/space_batch array/unique codecs control_flow/map_accumulate
   control_flow/ref_select ctc data image/colours image/combined_non_max_suppression
-  image/crop_and_resize image/draw_boxes image/extract_glimpse image/projective_transform
+  image/crop_and_resize image/draw_boxes image/extract_glimpse image/non_max_suppression image/projective_transform
   image/quantized_resize image/resize_bicubic image/resize_bilinear image/resize_nearest
   image/scale_and_translate io/image_summary io/save_restore_v1 io/summary io/tensor_summary linalg
   lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
@@ -44,7 +44,15 @@ set(TFCORE_SIDE_OPS
   random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
   training/sparsity_training)
 # Files of which only the kernels for int32 and int64 are in that module: such numbers are mostly sizes and indices.
-set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/segment_rows math/unsorted_segment nn/pooling)
+set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/power math/segment_rows math/unsorted_segment nn/pooling)
+# What training needs is in a third module: sources of src/, other ops, and all ops whose names say that they compute gradients or
+# apply them. It is fetched when one of these is asked for. Transposed convolutions are
+# Conv2DBackpropInput also where nothing is trained.
+set(TFCORE_TRAINING_SOURCES
+  gradient function/text/function_parse function/text/function_print checkpoint c_api/c_api_function_of_graph
+  c_api/c_api_gradients c_api/c_api_gradient_check)
+set(TFCORE_TRAINING_OPS array/dynamic_partition io/save_restore math/unsorted_segment random training)
+set(TFCORE_TRAINING_NAMES "Grad(Grad)?(V2|V3)?$|BackpropFilter$|NativeBackpropInput$|Apply|CrossEntropyWithLogits$")
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)
@@ -139,8 +147,7 @@ function(tfcore_wing_of result source)
   set(${result} ${wing} PARENT_SCOPE)
 endfunction()
 
-# Writes generated/op_table.inc: one line OP(Name), or SIDE_OP(Name) for a side op, for each `const OpRegistration kOpName = {`
-# in the chosen families, sorted.
+# Writes generated/op_table.inc: one line for each `const OpRegistration kOpName = {` in the chosen families, sorted.
 # TFCORE_OP_FAMILIES names a family (a file of a wing) or a whole wing. Sets `result` to the sources to compile: the chosen
 # families, the files that register no op (helpers) of their wings, and wings without any op.
 function(tfcore_op_table result sources)
@@ -173,10 +180,11 @@ function(tfcore_op_table result sources)
     set(table ${TFCORE_GENERATED}/op_table.inc)
     string(JOIN "," joined ${families})
     string(JOIN "," side_ops ${TFCORE_SIDE_OPS})
+    string(JOIN "," training_ops ${TFCORE_TRAINING_OPS})
     string(JOIN "," integers_aside ${TFCORE_INTEGERS_ASIDE})
     add_custom_command(
       OUTPUT ${table}
-      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_OPS=${side_ops} -DINTEGERS_ASIDE=${integers_aside} -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
+      COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DSOURCES=${joined} -DSIDE_OPS=${side_ops} -DINTEGERS_ASIDE=${integers_aside} -DTRAINING_OPS=${training_ops} "-DTRAINING_NAMES=${TFCORE_TRAINING_NAMES}" -P ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       DEPENDS ${families} ${CMAKE_SOURCE_DIR}/cmake/WriteOpTable.cmake
       COMMENT "op_table.inc"
       VERBATIM)

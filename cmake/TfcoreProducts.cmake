@@ -72,7 +72,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   endif()
   add_executable(tfcore ${objects} ${exports})
   set_target_properties(tfcore PROPERTIES OUTPUT_NAME tfcore-${TFCORE_WASM_VARIANT} SUFFIX .mjs LINKER_LANGUAGE C)
-  # The names of functions, and the map of the data, tell tools/split-wasm.mjs what belongs to the side module; it removes the
+  # The names of functions, and the map of the data, tell tools/split-wasm.mjs what belongs to other modules; it removes the
   # names. Equal functions are merged after the split, within each module. String literals stay in order, unmerged
   # (-O0 of the linker): tools/pack-data.mjs finds equal ones.
   if(NOT TFCORE_THREADS)
@@ -84,7 +84,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   target_link_options(tfcore PRIVATE -O3 ${flags} ${TFCORE_JS_LIBRARY})
   set_target_properties(tfcore PROPERTIES LINK_DEPENDS
-    "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js;${exports}")
+    "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js;${CMAKE_SOURCE_DIR}/src/wasm/load_part.js;${exports}")
 endif()
 
 # Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.

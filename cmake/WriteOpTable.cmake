@@ -1,23 +1,29 @@
-# cmake -DTABLE=<out> -DSOURCES=<file,...> -DSIDE_OPS=<wing,wing/file,...> -DINTEGERS_ASIDE=<wing/file,...> -P WriteOpTable.cmake
-# Lines OP(Name), SIDE_OP(Name) for the side ops, and INTEGERS_OP(Name) for those with integer kernels aside.
+# cmake -DTABLE=<out> -DSOURCES=<file,...> -DSIDE_OPS=<wing,wing/file,...> -DINTEGERS_ASIDE=<wing/file,...>
+#   -DTRAINING_OPS=<wing/file,...> -DTRAINING_NAMES=<pattern> -P WriteOpTable.cmake
+# Lines OP(Name, part, integers_aside): the op's EnginePart (src/op/engine_parts.h), and whether its integer kernels are in PART_SIDE.
 # The table is rewritten only when it changes, so that editing a kernel does not recompile what includes the table.
 string(REPLACE "," ";" sources "${SOURCES}")
 string(REPLACE "," "|" side_ops "${SIDE_OPS}")
+string(REPLACE "," "|" training_ops "${TRAINING_OPS}")
 string(REPLACE "," "|" integers_aside "${INTEGERS_ASIDE}")
 set(lines "")
 set(names "")
 foreach(source IN LISTS sources)
   file(STRINGS ${source} registrations REGEX "^const OpRegistration kOp")
-  set(macro OP)
-  if(source MATCHES "/ops/(${side_ops})(/|\\.c)")
-    set(macro SIDE_OP)
-  elseif(source MATCHES "/ops/(${integers_aside})\\.c")
-    set(macro INTEGERS_OP)
+  set(integers_aside_here false)
+  if(source MATCHES "/ops/(${integers_aside})\\.c")
+    set(integers_aside_here true)
   endif()
   foreach(registration IN LISTS registrations)
-    string(REGEX REPLACE "^const OpRegistration kOp([A-Za-z0-9_]+) = .*" "(\\1)" name "${registration}")
+    string(REGEX REPLACE "^const OpRegistration kOp([A-Za-z0-9_]+) = .*" "\\1" name "${registration}")
+    set(part PART_MAIN)
+    if(source MATCHES "/ops/(${side_ops})(/|\\.c)")
+      set(part PART_SIDE)
+    elseif(source MATCHES "/ops/(${training_ops})(/|\\.c)" OR name MATCHES "${TRAINING_NAMES}")
+      set(part PART_TRAINING)
+    endif()
     list(APPEND names ${name})
-    list(APPEND lines ${macro}${name})
+    list(APPEND lines "OP(${name}, ${part}, ${integers_aside_here})")
   endforeach()
 endforeach()
 list(SORT lines)

@@ -16,7 +16,7 @@ import { bindingSources, HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
 import { setUp } from './setup.mjs';
 import { noticesOf } from './notices.mjs';
-import { splitWasm } from './split-wasm.mjs';
+import { modulesOf, splitWasm } from './split-wasm.mjs';
 
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const jobs = Math.max(availableParallelism(), 1);
@@ -123,14 +123,13 @@ async function unlessUnchanged(name, inputs, output, work) {
 async function wasmFiles(tools, variant, folder) {
   const linked = path.join(folder, `tfcore-${variant}.wasm`);
   if (variant.endsWith('threads')) return [linked];
-  const names = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
-  const files = names.map((name) => path.join(folder, 'split', name));
+  const files = modulesOf(variant).map((name) => path.join(folder, 'split', name));
   await unlessUnchanged(
     `split-${variant}`,
     [
       ...[
         'tools/split-wasm.mjs',
-        'tools/side-data.mjs',
+        'tools/part-data.mjs',
         'tools/pack-data.mjs',
         'tools/order-functions.mjs',
         'tools/wasm-object.mjs',
@@ -138,7 +137,7 @@ async function wasmFiles(tools, variant, folder) {
       ],
       path.relative(root, linked),
     ],
-    path.relative(root, files[1]),
+    path.relative(root, files.at(-1)),
     () => splitWasm(tools, variant),
   );
   return files;
@@ -167,7 +166,7 @@ export async function build(tools) {
   }
   await unlessUnchanged(
     'ops',
-    ['tools/generate-ops.mjs', ...glue, 'npm/dist/tfcore-simd.wasm'],
+    ['tools/generate-ops.mjs', ...glue, 'build/wasm-simd/tfcore-simd.wasm'],
     'bindings/js/generated/graph-ops.ts',
     () => must('node', ['tools/generate-ops.mjs']),
   );

@@ -26,7 +26,8 @@ const { camelCase, decodeOpList, lowerFirst } = await import(bindings);
 /** The ops of the built engine. */
 async function readOps() {
   const { default: create } = await import(path.join(root, 'build/wasm-simd/tfcore-simd.mjs'));
-  const module = await create({ wasmBinary: readFileSync(path.join(root, 'npm/dist/tfcore-simd.wasm')) });
+  const wasmBinary = readFileSync(path.join(root, 'build/wasm-simd/tfcore-simd.wasm'));
+  const module = await create({ wasmBinary });
   const buffer = module._TF_GetAllOpList();
   const [data, length] = module.HEAPU32.subarray(buffer >>> 2, (buffer >>> 2) + 2);
   return decodeOpList(module.HEAPU8.slice(data, data + length));

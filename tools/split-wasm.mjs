@@ -1,15 +1,16 @@
-// Splits the wasm of a build without threads in two: kernels of the side ops (TFCORE_SIDE_OPS in
-// cmake/TfcoreModules.cmake), of the side types (kSideTypes in src/op/side_kernels.c), and for integers where these are
-// aside (TFCORE_INTEGERS_ASIDE), and what only they call, go into a side module. It is loaded when a graph has such a kernel (bindings/js/engine/side-module.ts).
-// What graphs are made with stays.
+// Splits the wasm of a build without threads in three. The side module has the side ops (TFCORE_SIDE_OPS in
+// cmake/TfcoreModules.cmake), the kernels for side types (kSideTypes in src/op/side_kernels.c), and those for integers where
+// these are aside (TFCORE_INTEGERS_ASIDE). The training module has the sources and ops that training needs
+// (TFCORE_TRAINING_SOURCES, _OPS and _NAMES), and the gradients in registrations. Both have what only they use. Each is loaded when it is
+// needed (bindings/js/engine/engine-part.ts).
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { orderBySimilarity } from './order-functions.mjs';
 import { packData } from './pack-data.mjs';
 import { must, root, SetupError } from './process.mjs';
-import { moveData, sideRanges } from './side-data.mjs';
-import { readFunctions, readObject, replaceNames } from './wasm-object.mjs';
+import { dataOfParts, withData, withoutData } from './part-data.mjs';
+import { exportedFunctions, readFunctions, readObject, renameShared, replaceNames } from './wasm-object.mjs';
 
 /** The part of a source that a pattern finds. */
 function found(file, pattern) {
@@ -18,12 +19,15 @@ function found(file, pattern) {
   return part;
 }
 
-/** The folders and objects of src/ops/ that a list of cmake/TfcoreModules.cmake names: 'strings', 'nn/lrn'. */
-const placesOf = (list) =>
+/** The paths of objects, or parts of these, that a list of cmake/TfcoreModules.cmake names, below a folder: 'nn/pooling', 'gradient'. */
+const placesOf = (list, folder) =>
   found('cmake/TfcoreModules.cmake', new RegExp(`set\\(${list}\\s+([^)]+)\\)`))
     .trim()
     .split(/\s+/)
-    .map((place) => `tfcore_ops.dir/src/ops/${place}${place.includes('/') ? '.c.o' : ''}`);
+    .map((place) => `/${folder}/${place}`);
+
+const isIn = (places, object) =>
+  places.some((place) => object.endsWith(`${place}.c.o`) || object.includes(`${place}/`));
 
 const dtypeNumber = (name) =>
   Number(found('proto/tensorflow/core/framework/types.proto', new RegExp(`\\b${name} = (\\d+);`)));
@@ -38,11 +42,21 @@ const sideTypes = () =>
 const INTEGERS = ['DT_INT32', 'DT_INT64'];
 
 /**
- * An OpRegistration ends with two addresses, of its kernels' constructor and destructor, and the table of its
- * kernels, each of which is a dtype and two addresses.
+ * The parts that are modules of their own, with their numbers in EnginePart (src/op/engine_parts.h). The side part may use what is
+ * in the training part, and also gets what nothing refers to.
+ */
+const PARTS = { training: 1, side: 2 };
+
+/** A row of kOpTable is an OpTableRow: two addresses, a part, and a bool. */
+const ROW_BYTES = 16;
+const ROW_PART = 8;
+/**
+ * An OpRegistration ends with the addresses of its gradient and of the function that writes it, the size of a kernel's state, the
+ * addresses of the state's constructor and destructor, and the table of kernels, each of which is a dtype and two addresses.
  */
 const KERNEL_BYTES = 12;
-const STATE_BYTES = 8;
+const GRADIENT_BYTES = 8;
+const STATE_BYTES = 8 + 8;
 /** The dtypes of the members of a VectorFunction (src/ops/support/elementwise.h): float, double, complex64, complex128. */
 const VECTOR_TYPES = [1, 2, 8, 18];
 const kernelTableBytes = () => KERNEL_BYTES * Number(found('src/op/op_registry.h', /OP_MAX_KERNELS = (\d+)/));
@@ -55,26 +69,33 @@ function filesBelow(folder) {
 }
 
 /**
- * Tells which references only kernels of the side module need: of the registrations of side ops, all of their kernels;
- * of other registrations, of tables of loops (src/ops/support/typed_loops.h) and of VectorFunctions, the entries of
- * side types, and those for integers where these are aside.
+ * Tells which part a reference belongs to, if only that needs it: the rows of ops in the table of ops, the entries for side
+ * types in registrations, tables of loops (src/ops/support/typed_loops.h) and VectorFunctions, those for integers where
+ * these are aside, and the gradients in registrations.
  */
-function sideReferences() {
+function partOfReference() {
   const tableBytes = kernelTableBytes();
-  const [sideOps, integersAside] = ['TFCORE_SIDE_OPS', 'TFCORE_INTEGERS_ASIDE'].map(placesOf);
-  const isIn = (places, object) => places.some((place) => `${object}/`.includes(`/${place}/`));
+  const integersAside = placesOf('TFCORE_INTEGERS_ASIDE', 'src/ops');
   const usual = sideTypes();
   const withIntegers = new Set([...usual, ...INTEGERS.map(dtypeNumber)]);
+  const partOfNumber = new Map(Object.entries(PARTS).map(([part, number]) => [number, part]));
   return (object, bytes, { from, offset }) => {
+    const numberAt = (place) =>
+      new DataView(bytes.buffer, bytes.byteOffset).getInt32(from.start + place, true);
+    if (from.name === 'kOpTable')
+      return offset % ROW_BYTES === 0
+        ? undefined
+        : partOfNumber.get(numberAt(offset - (offset % ROW_BYTES) + ROW_PART));
     const types = isIn(integersAside, object) ? withIntegers : usual;
-    if (/^kVector[A-Z]/.test(from.name)) return types.has(VECTOR_TYPES[offset / 4]);
+    if (/^kVector[A-Z]/.test(from.name)) return types.has(VECTOR_TYPES[offset / 4]) ? 'side' : undefined;
     const isRegistration = /^kOp[A-Z_]/.test(from.name);
-    if (!isRegistration && !/^kTyped[A-Z]/.test(from.name)) return false;
+    if (!isRegistration && !/^kTyped[A-Z]/.test(from.name)) return undefined;
     const table = isRegistration ? from.end - from.start - tableBytes : 0;
-    if (isRegistration && isIn(sideOps, object)) return offset >= table - STATE_BYTES;
-    if (offset < table) return false;
-    const entry = offset - ((offset - table) % KERNEL_BYTES);
-    return types.has(new DataView(bytes.buffer, bytes.byteOffset).getInt32(from.start + entry, true));
+    if (offset < table) {
+      const gradient = table - STATE_BYTES - GRADIENT_BYTES;
+      return offset >= gradient && offset < gradient + GRADIENT_BYTES ? 'training' : undefined;
+    }
+    return types.has(numberAt(offset - ((offset - table) % KERNEL_BYTES))) ? 'side' : undefined;
   };
 }
 
@@ -82,22 +103,31 @@ function sideReferences() {
 const keyOf = (object, { name, isFunction, isLocal }) =>
   isLocal && !isFunction ? `${object} ${name}` : name;
 
-/** What the functions and the data of objects refer to, by their keys, and which functions the objects define. */
-function readReferences(objects, isOfSide) {
+/**
+ * What the functions and the data of objects refer to, by their keys: [target, part], where the part is the only one that needs
+ * the reference, or undefined. Also which functions the objects define, and which of these are in sources of the training part.
+ */
+function readReferences(objects) {
+  const partOf = partOfReference();
+  const sources = placesOf('TFCORE_TRAINING_SOURCES', 'src');
   const references = new Map();
   const defined = new Set();
+  const ofTraining = new Set();
   for (const object of objects) {
     const bytes = readFileSync(object);
     const { symbols, references: all } = readObject(bytes);
-    for (const symbol of symbols) if (symbol.isFunction && symbol.isDefined) defined.add(symbol.name);
+    for (const symbol of symbols) {
+      if (!symbol.isFunction || !symbol.isDefined) continue;
+      defined.add(symbol.name);
+      if (isIn(sources, object)) ofTraining.add(symbol.name);
+    }
     for (const reference of all) {
-      if (isOfSide(object, bytes, reference)) continue;
       const from = keyOf(object, reference.from);
-      if (!references.has(from)) references.set(from, new Set());
-      references.get(from).add(keyOf(object, reference.to));
+      if (!references.has(from)) references.set(from, []);
+      references.get(from).push([keyOf(object, reference.to), partOf(object, bytes, reference)]);
     }
   }
-  return { references, defined };
+  return { references, defined, ofTraining };
 }
 
 /** The functions of a module, which of them call which, and which are reached from outside or through the table. */
@@ -125,20 +155,33 @@ function stackOf(text) {
   return { low: Number(high) - size, high: Number(high) };
 }
 
-/** What is reached from the roots by references of any of the maps. */
-function reachable(maps, roots) {
-  const seen = new Set(roots);
-  for (const name of seen) for (const map of maps) for (const next of map.get(name) ?? []) seen.add(next);
-  return seen;
-}
-
 /**
- * The functions and the data that stay. The table has functions of the C library, too, to which no object here has a
- * reference that could be followed.
+ * The part of each function and datum, by its key: undefined for what is in the main module. That has what the C library has in the
+ * table, to which no object here has a reference that could be followed.
  */
-function chooseStaying({ functions, roots }, { references, defined }) {
-  const ofLibraries = [...roots.table].filter((name) => !defined.has(name));
-  return reachable([functions, references], [...roots.outside, ...ofLibraries]);
+function partsOf({ functions, roots }, { references, defined, ofTraining }) {
+  const isCut = (from, to) => ofTraining.has(to) && !ofTraining.has(from);
+  const reached = (...parts) => {
+    const seen = new Set([...roots.outside, ...[...roots.table].filter((name) => !defined.has(name))]);
+    const isOpen = (from, to, part = isCut(from, to) ? 'training' : undefined) =>
+      part === undefined || parts.includes(part);
+    for (const name of seen) {
+      for (const next of functions.get(name) ?? []) if (isOpen(name, next)) seen.add(next);
+      for (const [next, part] of references.get(name) ?? []) if (isOpen(name, next, part)) seen.add(next);
+    }
+    return seen;
+  };
+  const [main, withTraining] = [reached(), reached('training')];
+  const unasked = [...references]
+    .filter(([from, list]) => main.has(from) && !list.some(([to]) => to === 'engine_part_need'))
+    .flatMap(([from, list]) =>
+      list.filter(([to, part]) => !part && isCut(from, to)).map(([to]) => `${from} uses ${to}`),
+    );
+  if (unasked.length > 0) throw new SetupError(`these do not call engine_part_need:\n${unasked.join('\n')}`);
+  return (key) => {
+    if (main.has(key)) return undefined;
+    return withTraining.has(key) ? 'training' : 'side';
+  };
 }
 
 /** Binaryen's programs know the features of a module only from its names section, which is removed. */
@@ -186,15 +229,19 @@ async function finish(optimize, from, to) {
 }
 
 /**
- * wasm-split would make a second table, and functions in the first one that call those in the second; so the side module fills
- * the gaps that it leaves in the first.
+ * wasm-split would make a second table, and functions in the first one that call those in the second; so modules fill the gaps
+ * that they leave in the first. The gaps of the first split are not valid without reference types, for the second one.
  */
-const WITH_ONE_TABLE = '--disable-reference-types';
+const WITH_ONE_TABLE = ['--disable-reference-types', '--no-validation'];
+
+/** The names of the modules of a variant. */
+export const modulesOf = (variant) =>
+  ['', ...Object.keys(PARTS).map((part) => `-${part}`)].map((suffix) => `tfcore-${variant}${suffix}.wasm`);
 
 /**
- * Splits build/wasm-<variant>/tfcore-<variant>.wasm, of which the linker wrote a map. Writes into build/wasm-<variant>/split/ the module without
- * the side ops' kernels (tfcore-<variant>.wasm), the side module (tfcore-<variant>-side.wasm), and the whole
- * one without names (tfcore-<variant>-whole.wasm). `tools` is what setUp() returned.
+ * Splits build/wasm-<variant>/tfcore-<variant>.wasm, of which the linker wrote a map. Writes into build/wasm-<variant>/split/ the
+ * main module (tfcore-<variant>.wasm), one for each part (tfcore-<variant>-side.wasm), and the whole one without names
+ * (tfcore-<variant>-whole.wasm). `tools` is what setUp() returned.
  */
 export async function splitWasm(tools, variant) {
   const build = path.join(root, `build/wasm-${variant}`);
@@ -202,6 +249,8 @@ export async function splitWasm(tools, variant) {
   const folder = path.join(build, 'split');
   mkdirSync(folder, { recursive: true });
   const at = (name) => path.join(folder, name);
+  const fileOf = (part) => at(`tfcore-${variant}${part ? `-${part}` : ''}.wasm`);
+  const namedOf = (part) => at(`named${part ? `-${part}` : ''}.wasm`);
   const emConfig = path.join(path.dirname(tools.emcmake), 'em-config');
   const binaryen = (await must(emConfig, ['BINARYEN_ROOT'], { env: tools.env })).trim();
   const runWith = (features, program, ...args) =>
@@ -209,35 +258,49 @@ export async function splitWasm(tools, variant) {
   const run = (program, ...args) => runWith(FEATURES, program, ...args);
 
   const objects = filesBelow(path.join(build, 'CMakeFiles')).filter((file) => /\/tfcore_.*\.o$/.test(file));
-  /* The names of what the modules share have a part that only this pair has: others cannot be linked by mistake. */
-  const pair = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
   await run('wasm-dis', linked, '-o', at('linked.wat'));
   const text = readFileSync(at('linked.wat'), 'utf8');
+  rmSync(at('linked.wat'));
   const calls = readCalls(text);
-  const stack = stackOf(text);
-  const staying = chooseStaying(calls, readReferences(objects, sideReferences()));
-  const moving = [...calls.functions.keys()].filter((name) => !staying.has(name));
-  writeFileSync(at('side-functions.txt'), `${moving.join('\n')}\n`);
-  const [main, side] = [`tfcore-${variant}.wasm`, `tfcore-${variant}-side.wasm`];
-  await runWith(
-    [...FEATURES, WITH_ONE_TABLE],
-    'wasm-split',
-    ...[linked, '-o1', at(`named-${main}`), '-o2', at(`named-${side}`)],
-    ...[`--split-funcs=@${at('side-functions.txt')}`, '--no-placeholders', '-g'],
-    ...['--import-namespace=main', `--export-prefix=${pair}~`],
-  );
+  const partOf = partsOf(calls, readReferences(objects));
+
+  /* The names of what the modules share begin with what only these modules have. */
+  const digest = createHash('sha256').update(readFileSync(linked)).digest('hex').slice(0, 8);
+  let left = linked;
+  for (const part of Object.keys(PARTS)) {
+    const names = [...calls.functions.keys()].filter((name) => partOf(name) === part);
+    const list = at(`${part}-functions.txt`);
+    writeFileSync(list, `${names.join('\n')}\n`);
+    const rest = at(`named-without-${part}.wasm`);
+    await runWith(
+      [...FEATURES, ...WITH_ONE_TABLE],
+      'wasm-split',
+      ...[left, '-o1', rest, '-o2', namedOf(part), `--split-funcs=@${list}`, '--no-placeholders', '-g'],
+      ...['--import-namespace=main', `--export-prefix=${digest}${part[0]}`],
+    );
+    left = rest;
+  }
+
+  /* Functions get short names. The name of the stack pointer stays: others cannot be linked by mistake. */
+  const shared = exportedFunctions(readFileSync(left)).filter((name) => name.startsWith(digest));
+  const shortNames = new Map(shared.map((name, i) => [name, `~${i.toString(36)}`]));
+  const readNamed = (file) => renameShared(readFileSync(file), shortNames);
+
+  const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
+  const { ranges, literals } = dataOfParts({
+    linked: readFileSync(linked),
+    mapText,
+    objects,
+    parts: Object.keys(PARTS),
+    partOf,
+    keyOf,
+  });
+  const main = withoutData(readNamed(left), Object.values(ranges).flat());
+  writeFileSync(namedOf(), packData(main, literals, stackOf(text)));
+  for (const [part, moved] of Object.entries(ranges))
+    writeFileSync(namedOf(part), withData(readNamed(namedOf(part)), moved));
   const inlining = found('cmake/TfcoreProducts.cmake', /(--one-caller-inline-max-function-size=\d+)/);
   const optimize = (from, to, ...passes) => run('wasm-opt', from, '-o', to, '-Oz', inlining, ...passes);
-  const mapText = readFileSync(path.join(build, `tfcore-${variant}.map`), 'utf8');
-  const { ranges, literals } = sideRanges({ linked: readFileSync(linked), mapText, objects, staying, keyOf });
-  const moved = moveData(readFileSync(at(`named-${main}`)), readFileSync(at(`named-${side}`)), ranges);
-  for (const [name, bytes] of [
-    [main, packData(moved.main, literals, stack)],
-    [side, moved.side],
-  ]) {
-    writeFileSync(at(`named-${name}`), bytes);
-    await finish(optimize, at(`named-${name}`), at(name));
-  }
+  for (const part of [undefined, ...Object.keys(PARTS)]) await finish(optimize, namedOf(part), fileOf(part));
   await optimize(linked, at(`tfcore-${variant}-whole.wasm`), '--strip-debug');
-  rmSync(at('linked.wat'));
 }

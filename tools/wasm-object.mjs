@@ -2,7 +2,7 @@
 // format: https://github.com/WebAssembly/tool-conventions/blob/main/Linking.md. Reads and replaces the data of modules, and
 // the names of their functions.
 
-const SECTION = { custom: 0, import: 2, code: 10, data: 11, dataCount: 12 };
+const SECTION = { custom: 0, import: 2, export: 7, code: 10, data: 11, dataCount: 12 };
 const KIND = { function: 0, data: 1, section: 3 };
 const FLAG = { local: 2, undefined: 0x10, explicitName: 0x40 };
 const SYMBOL_TABLE = 8;
@@ -59,20 +59,35 @@ function sectionsOf(bytes) {
   return sections;
 }
 
-/** The names of the imported functions. */
+/** The names of the imported functions, and where these are. */
 function functionImports(reader) {
   const names = [];
   reader?.list(() => {
     reader.name();
+    const { at } = reader;
     const name = reader.name();
+    const { at: end } = reader;
     const kind = reader.byte();
-    if (kind === 0) names.push(name);
+    if (kind === 0) names.push({ name, at, end });
     if (kind === 1) reader.byte(); // the type of a table
     if (kind === 3) reader.byte(); // the type of a global
     if (kind === 4) reader.byte(); // the attribute of a tag
     const hasMaximum = (kind === 1 || kind === 2) && reader.number() & 1;
     if (kind !== 1 && kind !== 2) reader.number();
     else for (let i = 0; i <= hasMaximum; i++) reader.number();
+  });
+  return names;
+}
+
+/** The names of the exported functions, and where these are. */
+function functionExports(reader) {
+  const names = [];
+  reader?.list(() => {
+    const { at } = reader;
+    const name = reader.name();
+    const { at: end } = reader;
+    if (reader.byte() === 0) names.push({ name, at, end });
+    reader.number();
   });
   return names;
 }
@@ -181,7 +196,7 @@ export function readObject(bytes) {
   const sections = sectionsOf(bytes);
   const contentOf = (id, name = '') =>
     sections.find((section) => section.id === id && section.name === name)?.content;
-  const imports = functionImports(contentOf(SECTION.import));
+  const imports = functionImports(contentOf(SECTION.import)).map(({ name }) => name);
   const places = {
     bodies: bodies(contentOf(SECTION.code)),
     segments: segments(contentOf(SECTION.data)),
@@ -235,6 +250,37 @@ export function replaceData(module, data) {
   return Buffer.concat(parts);
 }
 
+const encodedName = (name) =>
+  Buffer.concat([Buffer.from(unsigned(Buffer.byteLength(name))), Buffer.from(name)]);
+
+/** The names of the functions that a module exports. */
+export const exportedFunctions = (module) =>
+  functionExports(sectionsOf(module).find(({ id }) => id === SECTION.export)?.content).map(
+    ({ name }) => name,
+  );
+
+/** A module whose imported and exported functions have other names: `names` has the new ones by the old ones. */
+export function renameShared(module, names) {
+  const parts = [module.subarray(0, 8)];
+  for (const { id, start, content } of sectionsOf(module)) {
+    const found =
+      id === SECTION.import
+        ? functionImports(content)
+        : id === SECTION.export
+          ? functionExports(content)
+          : [];
+    const pieces = [];
+    let last = start;
+    for (const { name, at, end } of found.filter(({ name }) => names.has(name))) {
+      pieces.push(module.subarray(last, at), encodedName(names.get(name)));
+      last = end;
+    }
+    const body = Buffer.concat([...pieces, module.subarray(last, content.end)]);
+    parts.push(Buffer.from([id, ...unsigned(body.length)]), body);
+  }
+  return Buffer.concat(parts);
+}
+
 /** The functions that a module defines: their names, from its section of names, and their code. */
 export function readFunctions(module) {
   const sections = sectionsOf(module);
@@ -258,11 +304,10 @@ export function readFunctions(module) {
 export function replaceNames(module, names) {
   const sections = sectionsOf(module);
   const first = functionImports(sections.find(({ id }) => id === SECTION.import)?.content).length;
-  const text = (name) => Buffer.concat([Buffer.from(unsigned(Buffer.byteLength(name))), Buffer.from(name)]);
-  const list = names.flatMap((name, i) => [Buffer.from(unsigned(first + i)), text(name)]);
+  const list = names.flatMap((name, i) => [Buffer.from(unsigned(first + i)), encodedName(name)]);
   const functions = Buffer.concat([Buffer.from(unsigned(names.length)), ...list]);
   const content = Buffer.concat([
-    text('name'),
+    encodedName('name'),
     Buffer.from([FUNCTION_NAMES, ...unsigned(functions.length)]),
     functions,
   ]);

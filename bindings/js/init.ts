@@ -11,6 +11,7 @@ interface Loaded {
   /** True if the caller did not name a build: another build is used if workers are refused. */
   readonly mayDiffer: boolean;
   readonly wasm: InitOptions['wasm'];
+  readonly trainingWasm: InitOptions['trainingWasm'];
   readonly sideWasm: InitOptions['sideWasm'];
   readonly revectorize: boolean;
   /** The signal of the caller who began to load. */
@@ -40,6 +41,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
 export async function init(options: InitOptions = {}): Promise<TF> {
   checkOptions<InitOptions>('init', options, {
     wasm: 'anything',
+    trainingWasm: 'anything',
     sideWasm: 'anything',
     variant: 'a string',
     threads: 'a number',
@@ -57,6 +59,7 @@ export async function init(options: InitOptions = {}): Promise<TF> {
     one.threads === threads &&
     one.mayDiffer === mayDiffer &&
     sameSource(one.wasm, options.wasm) &&
+    sameSource(one.trainingWasm, options.trainingWasm) &&
     sameSource(one.sideWasm, options.sideWasm) &&
     one.revectorize === (options.revectorize ?? false);
   for (;;) {
@@ -66,6 +69,7 @@ export async function init(options: InitOptions = {}): Promise<TF> {
       threads,
       mayDiffer,
       wasm: options.wasm,
+      trainingWasm: options.trainingWasm,
       sideWasm: options.sideWasm,
       revectorize: options.revectorize ?? false,
       signal: options.signal,

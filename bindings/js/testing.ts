@@ -89,7 +89,9 @@ export async function checkGradients(
         : feedTensor(placeOf(output), options.value)
       : feeds.splice(at, 1)[0]![1];
   });
-  if (runtime.sideModule.isWanted) await runtime.sideModule.load();
+  const { training, side } = runtime.parts;
+  await training.load();
+  if (side.isWanted) await side.load();
   try {
     return { maxError: largestError(graph, ys, xs, values, feeds, options) };
   } catch (error) {
@@ -216,7 +218,7 @@ export function inferShapes(tf: TF, shapeCase: ShapeCase, inputShapes: string): 
   const { op, attrs = {}, inputTensors = {}, graphDefVersion = -1 } = shapeCase;
   checkText("an op's name", op);
   checkText('the shapes', inputShapes);
-  const def = tf.opDefs().find(({ name }) => name === op);
+  const def = runtime.findOpDef(op);
   const node = new MessageWriter().bytes(1, op).bytes(2, op);
   for (const [key, value] of Object.entries(attrs)) {
     const bytes = encodeAttrOf(def, key, value);

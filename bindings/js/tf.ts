@@ -125,10 +125,17 @@ export interface TF {
   /** Begins `memory().peakBytes` anew. */
   resetPeakBytes(): void;
   /**
-   * Loads the kernels of rarely used ops, which the builds without threads have in a file of their own. Steps
-   * do that when their graph needs them, and runSync blocks the thread meanwhile.
+   * Loads the rarely used ops, and the kernels for rarer types, which the builds without threads have in a file of
+   * their own. `load` does that for models that have such ops, and `run` for graphs with such types. Otherwise they
+   * are loaded when such an op is added or imported, and the thread is blocked meanwhile.
    */
   loadSideModule(): Promise<void>;
+  /**
+   * Loads what training needs, which the builds without threads have in a file of their own: gradients, the ops of
+   * optimizers, random numbers, checkpoints, functions of graphs, and the text form of functions. Otherwise it is loaded when that is
+   * asked for, and the thread is blocked meanwhile.
+   */
+  loadTrainingModule(): Promise<void>;
 }
 
 const runtimes = new WeakMap<TF, Runtime>();
@@ -214,7 +221,8 @@ export function makeTF(runtime: Runtime): TF {
     registerOp: (spec) => registrar.register(spec),
     memory: () => runtime.memory(),
     resetPeakBytes: () => runtime.wasm.call.TF_WasmResetPeakBytes(),
-    loadSideModule: () => runtime.sideModule.load(),
+    loadSideModule: () => runtime.parts.side.load(),
+    loadTrainingModule: () => runtime.parts.training.load(),
   };
   runtimes.set(tf, runtime);
   return tf;

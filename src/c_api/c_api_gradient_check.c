@@ -11,7 +11,6 @@
 #include "c_api/c_api_internal.h"
 #include "gradient/graph_gradients.h"
 #include "graph/node_builder.h"
-#include "tfcore/gradient_checker.h"
 
 /* A tensor that the check modifies number by number: an x, or a dy. */
 typedef struct Numbers {
@@ -357,11 +356,10 @@ static bool check_gradients(GradientCheck *check, const TF_Output *y, const TF_O
   return ok;
 }
 
-void TF_ComputeGradientError(TF_Graph *graph, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                             TF_Tensor *const *x_values, const TF_GradientCheckOptions *options,
-                             double *max_error, TF_Status *status) {
+void compute_gradient_error(TF_Graph *graph, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                            TF_Tensor *const *x_values, const TF_GradientCheckOptions *options,
+                            double *max_error, TF_Status *status) {
   static const TF_GradientCheckOptions kDefaults = {0};
-  start_status(status);
   GradientCheck check = {.graph = graph->graph,
                          .session = options && options->session ? options->session->session : NULL,
                          .arena = arena_new(),

@@ -1,4 +1,4 @@
-/* Gradients. */
+/* Gradients, in PART_TRAINING: what the calls of c_api_training.c do. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -6,7 +6,6 @@
 #include "gradient/graph_gradients.h"
 #include "graph/node_class.h"
 #include "ops/op_table.h"
-#include "tensorflow/c/c_api_experimental.h"
 
 /* ---- ops without gradient ---- */
 
@@ -48,7 +47,7 @@ static bool is_constant_op(const char *op) {
 
 static bool is_built_in(const OpRegistration *registration) {
   for (int i = 0; i < kOpTableSize; i++) {
-    if (kOpTable[i] == registration) return true;
+    if (kOpTable[i].registration == registration) return true;
   }
   return false;
 }
@@ -130,7 +129,7 @@ static bool check_ops(const Graph *graph, const NodeOutput *ys, int ny, const No
   return check_flow(&search, ys, ny, status);
 }
 
-/* ---- the calls ---- */
+/* ---- adding gradients ---- */
 
 static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
                           int nx, const TF_Output *dx, const GradientStops *stops, TF_Output *dy,
@@ -155,22 +154,12 @@ static bool add_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, i
   return true;
 }
 
-void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
-                      const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status) {
-  start_status(status);
+void add_graph_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
+                         int nx, const TF_Output *dx, const GradientStops *stops, TF_Output *dy,
+                         TF_Status *status) {
   Arena *arena = arena_new();
   lock_graph(g);
   reported(add_gradients(g, prefix, y, ny, x, nx, dx, stops, dy, arena, &status->status));
   unlock_graph(g);
   arena_free(arena);
-}
-
-void TF_AddGradientsWithPrefix(TF_Graph *g, const char *prefix, TF_Output *y, int ny, TF_Output *x, int nx,
-                               TF_Output *dx, TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, prefix, y, ny, x, nx, dx, NULL, dy, status);
-}
-
-void TF_AddGradients(TF_Graph *g, TF_Output *y, int ny, TF_Output *x, int nx, TF_Output *dx,
-                     TF_Status *status, TF_Output *dy) {
-  add_gradients_to(g, NULL, y, ny, x, nx, dx, NULL, dy, status);
 }

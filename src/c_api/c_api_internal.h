@@ -9,6 +9,7 @@
 #include "runtime/partial_run.h"
 #include "runtime/session.h"
 #include "tensorflow/c/c_api.h"
+#include "tfcore/gradient_checker.h"
 
 typedef struct Payload {
   struct Payload *next;
@@ -78,6 +79,22 @@ TF_Tensor *take_tensor(Tensor *value, Status *status);
 MUST_CHECK bool fill_buffer(StrBuf *text, TF_Buffer *buffer, Status *status);
 /* Serialises a message into the buffer. */
 MUST_CHECK bool fill_buffer_with_message(const void *message, TF_Buffer *buffer, Status *status);
+/* An empty function; NULL with status when out of memory. */
+TF_Function *new_function(Status *status);
+/* Gives it a copy, because parts of `def` are shared with another owner. */
+MUST_CHECK bool keep_function(TF_Function *function, const FunctionDef *def, Status *status);
+/* TF_GraphToFunctionWithControlOutputs without loading PART_TRAINING. */
+TF_Function *function_of_graph(const TF_Graph *fn_body, const char *fn_name,
+                               unsigned char append_hash_to_fn_name, int num_opers,
+                               const TF_Operation *const *opers, int ninputs, const TF_Output *inputs,
+                               int noutputs, const TF_Output *outputs, const char *const *output_names,
+                               int ncontrol_outputs, const TF_Operation *const *control_outputs,
+                               const char *const *control_output_names, const char *description,
+                               TF_Status *status);
+/* TF_ComputeGradientError without loading PART_TRAINING. */
+void compute_gradient_error(TF_Graph *graph, const TF_Output *y, int ny, const TF_Output *x, int nx,
+                            TF_Tensor *const *x_values, const TF_GradientCheckOptions *options,
+                            double *max_error, TF_Status *status);
 /* Checks that an output exists. */
 MUST_CHECK bool check_output_index(TF_Output output, Status *status);
 /* Registers the ops of this build, once. */
@@ -131,6 +148,10 @@ typedef struct GradientStops {
  * {NULL, 0} instead of failing the call. */
 void add_gradients_to(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x, int nx,
                       const TF_Output *dx, const GradientStops *stops, TF_Output *dy, TF_Status *status);
+/* The same, without loading PART_TRAINING. */
+void add_graph_gradients(TF_Graph *g, const char *prefix, const TF_Output *y, int ny, const TF_Output *x,
+                         int nx, const TF_Output *dx, const GradientStops *stops, TF_Output *dy,
+                         TF_Status *status);
 /* Discards the result of a call that reports its outcome in its TF_Status. */
 static inline void reported(bool ok) { (void)ok; }
 

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "c_api/shape_handles.h"
 #include "function/text/function_text.h"
+#include "op/engine_parts.h"
 #include "op/op_def_builder.h"
 
 struct TF_OpDefinitionBuilder {
@@ -123,6 +124,7 @@ static void free_builder(void *builder) { TF_DeleteOpDefinitionBuilder(builder);
 static bool check_gradient(const TF_OpDefinitionBuilder *builder, Status *status) {
   if (!builder->gradient || builder->gradient == NO_GRADIENT) return true;
   FunctionDef *function;
+  TRY(engine_part_need(PART_TRAINING, status));
   return function_parse(str_of(builder->gradient), builder->arena, &function, status) ||
          status_append(status, "\n\tin the gradient of an op that is being registered");
 }

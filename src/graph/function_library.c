@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "graph/function_library_internal.h"
+#include "op/engine_parts.h"
 #include "op/kernel_registry.h"
 #include "op/node_def.h"
 #include "op/side_kernels.h"
@@ -225,7 +226,7 @@ static bool insert(FunctionLibraryDefinition *library, FunctionDef *function, St
   }
   TRY(string_map_set(&library->names, function->signature->name, entry, status));
   library->functions[library->num_functions++] = entry;
-  if (side_kernels_missing()) mention_kernels(library, function);
+  if (engine_part_missing(PART_SIDE)) mention_kernels(library, function);
   return true;
 }
 

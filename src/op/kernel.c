@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "op/engine_parts.h"
 #include "op/kernel_registry.h"
 #include "op/node_def_internal.h"
 #include "op/side_kernels.h"
@@ -260,7 +261,7 @@ static bool construct_late(const OpKernel *kernel, Status *status) {
 }
 
 static bool compute(const OpKernel *kernel, KernelContext *context, Status *status) {
-  if (kernel->is_aside && side_kernels_missing()) return wait_for_code(kernel, context, status);
+  if (kernel->is_aside && engine_part_missing(PART_SIDE)) return wait_for_code(kernel, context, status);
   if (context->paused == &waiting) context->paused = NULL;
   if (kernel->late) TRY(construct_late(kernel, status));
   WorkStop *stop = kernel->changes_state ? work_stop_set(NULL) : NULL;

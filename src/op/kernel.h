@@ -136,7 +136,7 @@ typedef struct OpKernel {
   const void *data;
   const DataType *input_types, *output_types;
   int num_inputs, num_outputs;
-  bool is_aside;          /* its code may be in a side module that is not loaded (op/side_kernels.h) */
+  bool is_aside;          /* its code may be in PART_SIDE, which is not loaded (op/side_kernels.h) */
   LateConstruction *late; /* of a kernel that is aside, else NULL */
   bool changes_state;     /* it may change a variable or another resource: its loops never end early */
   Arena *arena;

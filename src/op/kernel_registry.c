@@ -5,6 +5,7 @@
 
 #include "base/string_map.h"
 #include "base/sync.h"
+#include "op/engine_parts.h"
 #include "op/node_def.h"
 #include "op/op_def_builder.h"
 #include "op/side_kernels.h"
@@ -390,7 +391,7 @@ void kernel_registry_mention(const Op *op, const NodeDef *node) {
   const KernelEntry *entry = NULL;
   Status ignored;
   status_init(&ignored);
-  if (!side_kernels_missing()) return;
+  if (!engine_part_missing(PART_SIDE)) return;
   bool found = find_entry(op, node, &entry, &ignored) && entry;
   if (op_kernel_missing(op, found ? entry->type : DT_INVALID)) side_kernels_want();
 }

@@ -21,7 +21,7 @@ typedef struct KernelFunctions {
   KernelDestroyFn destroy; /* may be NULL */
   int64_t state_size;      /* bytes of kernel state, zeroed before construct */
   const void *data;        /* KernelConstruction.data of all kernels made with it */
-  bool is_aside;           /* they are in a side module that is not loaded (op/side_kernels.h) */
+  bool is_aside;           /* they are in PART_SIDE, which is not loaded (op/side_kernels.h) */
 } KernelFunctions;
 
 /* Registers a kernel for `def->op`; `def` is copied. Kernels for KERNEL_DEVICE_TYPE are preferred to those
@@ -41,7 +41,7 @@ void kernel_registry_clear(void);
 MUST_CHECK bool kernel_registry_select(const Op *op, const NodeDef *node, KernelFunctions *functions,
                                        Status *status);
 
-/* Calls side_kernels_want if the kernel of the node is in a side module that is not loaded, as far as the
+/* Calls side_kernels_want if the kernel of the node is in PART_SIDE, and that is not loaded, as far as the
  * node's attrs are known. */
 void kernel_registry_mention(const Op *op, const NodeDef *node);
 

@@ -30,6 +30,7 @@ typedef struct Failure {
 /* An op of a table is parsed on demand (`op.def` is NULL before), and, separately, registered on demand. */
 typedef struct Entry {
   Op op; /* first: an Op is its Entry */
+  EnginePart part;
   bool is_pending;
 } Entry;
 
@@ -115,13 +116,14 @@ static bool has_arena(OpRegistry *registry, Status *status) {
 }
 
 /* Adds a new op to the map. After an error, its memory stays in the arena. */
-static bool insert(OpRegistry *registry, const OpRegistration *registration, const OpDef *op_def, Entry **out,
+static bool insert(OpRegistry *registry, const OpTableRow *row, const OpDef *op_def, Entry **out,
                    Status *status) {
   TRY(has_arena(registry, status));
   Entry *entry = arena_calloc(registry->arena, 1, sizeof *entry);
   if (!entry) return status_oom(status, "the op registry");
-  entry->op = (Op){op_def, registration, node_class_of_op(registration->name), false};
-  TRY(string_map_set(&registry->map, registration->name, entry, status));
+  entry->op = (Op){op_def, row->registration, node_class_of_op(row->name), row->integers_aside};
+  entry->part = row->part;
+  TRY(string_map_set(&registry->map, row->name, entry, status));
   *out = entry;
   return true;
 }
@@ -134,6 +136,7 @@ static bool refuse_known_name(const OpRegistry *registry, const char *name, Stat
 /* Parses an op's specs unless that was done. A failure changes nothing and is repeated by the next call. */
 static bool complete(OpRegistry *registry, Entry *entry, Status *status) {
   if (entry->op.def) return true;
+  TRY(engine_part_need(entry->part, status));
   ArenaMark mark = arena_mark(registry->arena);
   OpDef *op_def = NULL;
   if (!op_registration_parse(entry->op.registration, registry->arena, &op_def, status)) {
@@ -165,7 +168,8 @@ static bool make(OpRegistry *registry, const Deferred *what, OpRegistrationData 
   TRY(refuse_known_name(registry, data->op_def->name, status));
   const OpRegistration *registration = op_registration_describe(data, registry->arena, status);
   Entry *entry;
-  return registration && insert(registry, registration, data->op_def, &entry, status);
+  return registration &&
+         insert(registry, &(OpTableRow){registration->name, registration}, data->op_def, &entry, status);
 }
 
 /* TensorFlow's RegisterAlreadyLocked. After a failure, the caller rolls back the arena. */
@@ -194,13 +198,14 @@ static bool report_failure(const Failure *failure, Status *status) {
   return status_set(status, failure->code, "%s", failure->message);
 }
 
-/* Registers the ops of tables. Stops only when out of memory, and then continues there the next time. */
+/* Registers the ops of tables. Stops only when out of memory, or at an op whose part cannot be loaded, and
+ * then continues there the next time. */
 static bool register_tables(OpRegistry *registry, Status *status) {
   for (int64_t i = 0; registry->num_pending > 0 && i < registry->map.num_entries; i++) {
     Entry *entry = registry->map.entries[i].key ? registry->map.entries[i].value : NULL;
     if (!entry || !entry->is_pending) continue;
     bool ok = complete(registry, entry, status);
-    if (!ok && status->code == CODE_RESOURCE_EXHAUSTED) return false;
+    if (!ok && (status->code == CODE_RESOURCE_EXHAUSTED || status->code == CODE_UNAVAILABLE)) return false;
     entry->is_pending = false;
     registry->num_pending--;
     if (!tell_watcher(registry, ok, entry->op.def, status))
@@ -290,24 +295,22 @@ void op_registry_clear_deferred(OpRegistry *registry) {
   unlock(registry);
 }
 
-static bool find_same(const OpRegistry *registry, const OpRegistration *registration, bool *same,
-                      Status *status) {
-  const Entry *known = string_map_find(&registry->map, registration->name);
-  *same = known && known->op.registration == registration;
-  return *same || refuse_known_name(registry, registration->name, status);
+static bool find_same(const OpRegistry *registry, const OpTableRow *row, bool *same, Status *status) {
+  const Entry *known = string_map_find(&registry->map, row->name);
+  *same = known && known->op.registration == row->registration;
+  return *same || refuse_known_name(registry, row->name, status);
 }
 
-bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count,
-                           Status *status) {
+bool op_registry_add_table(OpRegistry *registry, const OpTableRow *table, int count, Status *status) {
   lock(registry);
   int64_t count_before = registry->map.count;
   bool ok = true;
   for (int i = 0; ok && i < count; i++) {
     bool same;
     Entry *entry;
-    ok = find_same(registry, table[i], &same, status);
+    ok = find_same(registry, &table[i], &same, status);
     if (!ok || same) continue;
-    ok = insert(registry, table[i], NULL, &entry, status);
+    ok = insert(registry, &table[i], NULL, &entry, status);
     if (!ok) continue;
     entry->is_pending = true;
     registry->num_pending++;
@@ -333,7 +336,7 @@ bool op_registry_add(OpRegistry *registry, const OpRegistration *registration, S
     ArenaMark mark = arena_mark(registry->arena);
     ok = refuse_known_name(registry, registration->name, status) &&
          op_registration_parse(registration, registry->arena, &op_def, status) &&
-         insert(registry, registration, op_def, &entry, status);
+         insert(registry, &(OpTableRow){registration->name, registration}, op_def, &entry, status);
     bool is_in = ok;
     ok = tell_watcher(registry, ok, op_def, status);
     if (!is_in) arena_rollback(registry->arena, mark);
@@ -388,23 +391,10 @@ static bool validate(OpRegistry *registry, OpValidator validator, void *arg, Sta
   return false;
 }
 
-bool op_registry_set_aside(OpRegistry *registry, const char *name, AsideKernels which, Status *status) {
-  lock(registry);
-  Entry *found = string_map_find(&registry->map, name);
-  if (found) *(which == ASIDE_ALL ? &found->op.is_aside : &found->op.integers_aside) = true;
-  bool ok = found || not_found(registry, name, status);
-  unlock(registry);
-  return ok;
-}
-
 bool op_kernel_missing(const Op *op, DataType type) {
   bool is_integer = type == DT_INT32 || type == DT_INT64;
-  return side_kernels_missing() &&
-         (op->is_aside || (op->integers_aside && is_integer) || side_kernels_have_type(type));
-}
-
-static void want_kernels_of(const Entry *entry) {
-  if (entry && entry->op.is_aside) side_kernels_want();
+  return engine_part_missing(PART_SIDE) &&
+         ((op->integers_aside && is_integer) || side_kernels_have_type(type));
 }
 
 bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status) {
@@ -413,7 +403,6 @@ bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, 
   void *validator_arg = registry->validator_arg;
   Entry *found = string_map_find(&registry->map, name);
   bool ok = found ? complete(registry, found, status) : not_found(registry, name, status);
-  want_kernels_of(found);
   unlock(registry);
   TRY(validate(registry, validator, validator_arg, status));
   if (ok) *op = &found->op;
@@ -428,7 +417,6 @@ const Op *op_registry_find(OpRegistry *registry, const char *name) {
   void *validator_arg = registry->validator_arg;
   Entry *found = string_map_find(&registry->map, name);
   bool ok = found && complete(registry, found, &ignored);
-  want_kernels_of(found);
   unlock(registry);
   return validate(registry, validator, validator_arg, &ignored) && ok ? &found->op : NULL;
 }
@@ -478,6 +466,14 @@ bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out,
   }
   arena_free(arena);
   return ok && strbuf_ok(out, status);
+}
+
+EnginePart op_registry_part(OpRegistry *registry, const char *name) {
+  lock(registry);
+  const Entry *found = string_map_find(&registry->map, name);
+  EnginePart part = found ? found->part : PART_MAIN;
+  unlock(registry);
+  return part;
 }
 
 int op_registry_count(OpRegistry *registry) {

@@ -21,6 +21,7 @@
 #ifndef TFCORE_OP_OP_REGISTRY_H_
 #define TFCORE_OP_OP_REGISTRY_H_
 
+#include "op/engine_parts.h"
 #include "op/kernel.h"
 #include "op/op_class.h"
 #include "op/shape_inference.h"
@@ -74,14 +75,21 @@ typedef struct OpRegistration {
   KernelEntry kernels[OP_MAX_KERNELS];
 } OpRegistration;
 
+/* A row of a table of ops. */
+typedef struct OpTableRow {
+  const char *name; /* that of the registration, which may be in a part that is not loaded */
+  const OpRegistration *registration;
+  EnginePart part;
+  bool integers_aside; /* the kernels for int32 and int64 are in PART_SIDE */
+} OpTableRow;
+
 /* A registered op: its definition and its registration. Immutable, and lives as long as its registry. */
 typedef struct Op {
   const OpDef *def;
   const OpRegistration
       *registration;    /* never NULL; for an op described at run time, without specs and kernels */
   NodeClass node_class; /* the class of the nodes with this op */
-  bool is_aside;        /* its kernels are in the side module (op/side_kernels.h), if there is one; */
-  bool integers_aside;  /* those for int32 and int64 are */
+  bool integers_aside;  /* as in OpTableRow */
 } Op;
 
 /* Ops by name. All functions are thread-safe. Like TensorFlow's OpRegistry, a new registry defers
@@ -106,9 +114,9 @@ void op_registry_clear(OpRegistry *registry);
 
 /* --- registering --- */
 
-/* Adds all registrations of a table (in any order), or none. Specs are not parsed yet; the table must stay
- * alive. Adding the same table again does nothing. */
-MUST_CHECK bool op_registry_add_table(OpRegistry *registry, const OpRegistration *const *table, int count,
+/* Adds all registrations of a table (in any order), or none. Specs are not parsed yet, and parts that are
+ * missing are not loaded; the table must stay alive. Adding the same table again does nothing. */
+MUST_CHECK bool op_registry_add_table(OpRegistry *registry, const OpTableRow *table, int count,
                                       Status *status);
 /* Parses, validates (op_def_validate) and adds one op immediately. ALREADY_EXISTS "Op with name Foo". */
 MUST_CHECK bool op_registry_add(OpRegistry *registry, const OpRegistration *registration, Status *status);
@@ -158,15 +166,10 @@ MUST_CHECK bool op_registry_set_watcher(OpRegistry *registry, OpWatcher watcher,
 typedef bool (*OpValidator)(void *arg, OpRegistry *registry, Status *status);
 void op_registry_set_validator(OpRegistry *registry, OpValidator validator, void *arg); /* NULL removes it */
 
-/* Marks the op: its kernels, or only those for integers, are in the side module (op/side_kernels.h).
- * NOT_FOUND if there is no such op. */
-typedef enum AsideKernels { ASIDE_ALL, ASIDE_INTEGERS } AsideKernels;
-MUST_CHECK bool op_registry_set_aside(OpRegistry *registry, const char *name, AsideKernels which,
-                                      Status *status);
-
 /* --- lookup --- */
 
-/* NOT_FOUND "Op type not registered 'X' in binary running on ...", or the error of its registration. */
+/* NOT_FOUND "Op type not registered 'X' in binary running on ...", or the error of its registration. Looking
+ * at an op loads the part that it is in: UNAVAILABLE if that fails. */
 MUST_CHECK bool op_registry_look_up(OpRegistry *registry, const char *name, const Op **op, Status *status);
 /* NULL if there is no such op, without a message. */
 const Op *op_registry_find(OpRegistry *registry, const char *name);
@@ -178,6 +181,8 @@ MUST_CHECK bool op_registry_export(OpRegistry *registry, bool include_internal, 
 MUST_CHECK bool op_registry_registered_ops(OpRegistry *registry, Arena *arena, OpList **list, Status *status);
 /* TensorFlow's DebugString: op_def_summarize and a newline for each exported op. */
 MUST_CHECK bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out, Status *status);
+/* The part that the op is in; PART_MAIN if there is no such op. */
+EnginePart op_registry_part(OpRegistry *registry, const char *name);
 /* Names in order of registration, for iterating over the registry. */
 int op_registry_count(OpRegistry *registry);
 const char *op_registry_name(OpRegistry *registry, int i);
@@ -185,7 +190,7 @@ const char *op_registry_name(OpRegistry *registry, int i);
 /* Whether the op has a kernel for the dtype (DT_INVALID: for any), in its table or registered at run time
  * (defined in op/kernel_registry.c). */
 bool op_has_kernel(const Op *op, DataType type);
-/* Whether the kernel that is registered for the type (DT_INVALID: for any) is in a side module that is not
+/* Whether the kernel that is registered for the type (DT_INVALID: for any) is in PART_SIDE, and that is not
  * loaded. */
 bool op_kernel_missing(const Op *op, DataType type);
 

@@ -4,13 +4,7 @@
 
 #include "op/op_registry.h"
 
-extern const OpRegistration *const kOpTable[];
+extern const OpTableRow kOpTable[];
 extern const int kOpTableSize;
-/* The side ops (TFCORE_SIDE_OPS in cmake/TfcoreModules.cmake), whose kernels may be in a side module. */
-extern const OpRegistration *const kSideOps[];
-extern const int kNumSideOps;
-/* The ops of which only the kernels for integers may be there (TFCORE_INTEGERS_ASIDE). */
-extern const OpRegistration *const kIntegersAsideOps[];
-extern const int kNumIntegersAsideOps;
 
 #endif

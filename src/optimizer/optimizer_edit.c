@@ -105,7 +105,7 @@ bool optimizer_is_free(const NodeSet *keep, const Node *node) {
 }
 
 bool optimizer_may_replace(const NodeSet *keep, const Node *node) {
-  return node->op && !node->op->is_aside && optimizer_is_free(keep, node) && node_has_own_kernel(node);
+  return node->op && optimizer_is_free(keep, node) && node_has_own_kernel(node);
 }
 
 bool optimizer_same_device(const Node *a, const Node *b) {

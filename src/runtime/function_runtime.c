@@ -9,6 +9,7 @@
 #include "graph/graph_walk.h"
 #include "graph/node_builder.h"
 #include "graph/node_class.h"
+#include "op/engine_parts.h"
 #include "runtime/client_graph.h"
 
 /* A function with bound attrs. */
@@ -60,8 +61,10 @@ static void free_instance(FunctionRuntime *runtime, Instance *instance) {
 static bool make_body(FunctionRuntime *runtime, const char *name, const FunctionDef *function,
                       const AttrEntry *const *attrs, int num_attrs, FunctionBody **body, Status *status) {
   if (function) return function_body_new(runtime->library, function, attrs, num_attrs, body, status);
-  if (strcmp(name, "SymbolicGradient") == 0)
+  if (strcmp(name, "SymbolicGradient") == 0) {
+    TRY(engine_part_need(PART_TRAINING, status));
     return gradient_instantiate(runtime->library, attrs, num_attrs, body, status);
+  }
   return status_set(status, CODE_NOT_FOUND, "Function %s is not defined.", name);
 }
 

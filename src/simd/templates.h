@@ -71,7 +71,8 @@
 #else
 #define LOOP_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-/* For types that are seldom computed with: small code rather than fast code. */
+/* For types that are seldom computed with, and operations that take long: small code rather than fast code.
+ */
 #ifdef __clang__
 #define LOOP_COMPACT _Pragma("clang loop vectorize(disable) unroll(disable)")
 #else

@@ -6,6 +6,7 @@
 #include "c_api/c_api_internal.h"
 #include "device/device_scope.h"
 #include "function/text/function_text.h"
+#include "op/engine_parts.h"
 #include "op/node_def.h"
 #include "proto/saved_model_protos.h"
 #include "runtime/thread_pool.h"
@@ -27,8 +28,24 @@ int TF_WasmThreads(void) { return parallel_threads(thread_pool_default()); }
 void TF_WasmFindOpDef(const char *name, TF_Buffer *op_def, TF_Status *status) {
   start_status(status);
   if (!register_ops(&status->status)) return;
-  const Op *op = op_registry_find(op_registry_global(), name);
-  if (op) reported(fill_buffer_with_message(op->def, op_def, &status->status));
+  const Op *op;
+  if (op_registry_look_up(op_registry_global(), name, &op, &status->status)) {
+    reported(fill_buffer_with_message(op->def, op_def, &status->status));
+  } else if (status->status.code == CODE_NOT_FOUND) {
+    status_init(&status->status);
+  }
+}
+
+void TF_WasmOpNames(TF_Buffer *names, TF_Status *status) {
+  start_status(status);
+  OpRegistry *registry = op_registry_global();
+  if (!register_ops(&status->status)) return;
+  StrBuf text = {0};
+  for (int i = 0, count = op_registry_count(registry); i < count; i++) {
+    if (i > 0) strbuf_append_char(&text, ' ');
+    strbuf_append(&text, op_registry_name(registry, i));
+  }
+  reported(fill_buffer(&text, names, &status->status));
 }
 
 int TF_WasmOpGradient(const char *name) {
@@ -203,6 +220,7 @@ static bool function_to_text(const void *proto, size_t length, bool full, Arena 
   void *def;
   StrBuf printed = {0};
   if (!arena) return status_oom(status, "a FunctionDef");
+  TRY(engine_part_need(PART_TRAINING, status));
   TRY(proto_parse(kFunctionDef, proto, length, arena, &def, status));
   if (!full) {
     function_print(def, &printed);
@@ -223,7 +241,8 @@ void TF_WasmFunctionToText(const void *proto, size_t length, int full, TF_Buffer
 static bool function_from_text(Str text, Arena *arena, TF_Buffer *proto, Status *status) {
   FunctionDef *def;
   if (!arena) return status_oom(status, "a FunctionDef");
-  return function_parse(text, arena, &def, status) && fill_buffer_with_message(def, proto, status);
+  return engine_part_need(PART_TRAINING, status) && function_parse(text, arena, &def, status) &&
+         fill_buffer_with_message(def, proto, status);
 }
 
 void TF_WasmFunctionFromText(const char *text, size_t length, TF_Buffer *proto, TF_Status *status) {

@@ -20,6 +20,8 @@ TF_CAPI_EXPORT extern int TF_WasmThreads(void);
 
 /* The serialised OpDef of one op; an empty buffer if there is no such op. */
 TF_CAPI_EXPORT extern void TF_WasmFindOpDef(const char *op, TF_Buffer *op_def, TF_Status *status);
+/* The names of all ops, separated by spaces, in any order. */
+TF_CAPI_EXPORT extern void TF_WasmOpNames(TF_Buffer *names, TF_Status *status);
 /* 1 if the op has a gradient, 0 if by definition no gradient flows through it, -1 if none is registered (or
  * the op is unknown). */
 TF_CAPI_EXPORT extern int TF_WasmOpGradient(const char *op);

@@ -10,6 +10,7 @@
 #include "base/file_store.h"
 #include "c_api/c_api_internal.h"
 #include "checkpoint/bundle.h"
+#include "op/engine_parts.h"
 
 enum HostAction {
   HOST_SIZE,
@@ -304,7 +305,9 @@ char *TF_WasmFilePlace(const char *path, double offset, size_t length, TF_Status
 int TF_WasmCheckpointNumShards(const char *prefix, TF_Status *status) {
   BundleReader *reader;
   start_status(status);
-  if (!bundle_reader_open(str_of(prefix), &reader, &status->status)) return -1;
+  if (!engine_part_need(PART_TRAINING, &status->status) ||
+      !bundle_reader_open(str_of(prefix), &reader, &status->status))
+    return -1;
   int count = bundle_reader_num_shards(reader);
   bundle_reader_free(reader);
   return count;

@@ -4,6 +4,7 @@
 #include "c_api/c_api_internal.h"
 #include "function/function_body.h"
 #include "gradient/symbolic_gradient.h"
+#include "op/engine_parts.h"
 #include "runtime/function_runtime.h"
 #include "runtime/thread_pool.h"
 
@@ -140,7 +141,9 @@ void TF_WasmDeleteFunctionBody(TF_WasmFunctionBody *body) {
 TF_WasmFunctionBody *TF_WasmFunctionBodyGradient(TF_WasmFunctionBody *body, TF_Status *status) {
   start_status(status);
   FunctionBody *gradient;
-  if (!symbolic_gradient(body->body, &gradient, &status->status)) return NULL;
+  if (!engine_part_need(PART_TRAINING, &status->status) ||
+      !symbolic_gradient(body->body, &gradient, &status->status))
+    return NULL;
   return new_sibling(body->home, gradient, &status->status);
 }
 

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { must } from '../../tools/process.mjs';
 import { setUp } from '../../tools/setup.mjs';
-import { moveData } from '../../tools/side-data.mjs';
+import { withData, withoutData } from '../../tools/part-data.mjs';
 import {
   dataSegments,
+  exportedFunctions,
   readFunctions,
   readObject,
+  renameShared,
   replaceData,
   replaceNames,
 } from '../../tools/wasm-object.mjs';
@@ -111,7 +113,60 @@ describe('the reader of WebAssembly objects', () => {
   });
 });
 
-describe('data of a side module', () => {
+describe('names that modules share', () => {
+  /* Imports a memory and the functions f and g, and exports them, and h, which returns f() - g(). */
+  const text = (name) => [name.length, ...Buffer.from(name)];
+  const section = (id, ...content) => [id, content.length, ...content];
+  const module = Buffer.from([
+    ...[0, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, 1, 0x60, 0, 1, 0x7f),
+    ...section(
+      2,
+      ...[4, ...text('main'), ...text('memory'), 2, 1, 1, 2],
+      ...[...text('main'), ...text('f'), 0, 0, ...text('other'), ...text('f'), 0, 0],
+      ...[...text('main'), ...text('g'), 0, 0],
+    ),
+    ...section(3, 1, 0),
+    ...section(7, 3, ...text('h'), 0, 3, ...text('f'), 0, 0, ...text('memory'), 2, 0),
+    ...section(10, 1, 7, 0, 0x10, 0, 0x10, 2, 0x6b, 0x0b),
+  ]);
+
+  it('are replaced where functions are imported and exported', () => {
+    assert.deepEqual(exportedFunctions(module), ['h', 'f']);
+    const names = new Map([
+      ['f', 'a longer name'],
+      ['h', ''],
+      ['memory', 'of no function'],
+    ]);
+    const renamed = new WebAssembly.Module(renameShared(module, names));
+    const listed = (list) =>
+      list.map(({ module, name, kind }) => [module, name, kind].filter(Boolean).join());
+    assert.deepEqual(listed(WebAssembly.Module.imports(renamed)), [
+      'main,memory,memory',
+      'main,a longer name,function',
+      'other,a longer name,function',
+      'main,g,function',
+    ]);
+    assert.deepEqual(
+      WebAssembly.Module.exports(renamed).map(({ name, kind }) => [name, kind]),
+      [
+        ['', 'function'],
+        ['a longer name', 'function'],
+        ['memory', 'memory'],
+      ],
+    );
+    const memory = new WebAssembly.Memory({ initial: 1, maximum: 2 });
+    const main = { memory, 'a longer name': () => 5, g: () => 3 };
+    const { exports } = new WebAssembly.Instance(renamed, { main, other: main });
+    assert.equal(exports[''](), 2);
+  });
+
+  it('stay where nothing is renamed', () => {
+    assert.deepEqual(renameShared(module, new Map()), module);
+  });
+});
+
+describe('data of a part of the engine', () => {
   it('is moved to its address in the other module', () => {
     const main = moduleOf(
       { address: 1000, bytes: Buffer.from('stays, moves') },
@@ -119,7 +174,7 @@ describe('data of a side module', () => {
     );
     const rangeOf = (start, text) => ({ start, end: start + text.length, bytes: Buffer.from(text) });
     const ranges = [rangeOf(1007, 'mov'), rangeOf(1010, 'es'), rangeOf(2000, 'all moves')];
-    const moved = moveData(main, moduleOf(), ranges);
+    const moved = { main: withoutData(main, ranges), side: withData(moduleOf(), ranges) };
     assert.equal(textAt(moved.main, 1000, 12), 'stays, \0\0\0\0\0');
     assert.equal(textAt(moved.main, 2000, 9), '\0'.repeat(9));
     assert.equal(textAt(moved.side, 1000, 12), '\0'.repeat(7) + 'moves');

@@ -4,6 +4,7 @@
  * builds-inline.ts, and for the workers' script by builds-worker.ts.
  */
 import createSingle from 'glue:single';
+import type { PartName } from './engine-part.js';
 
 export type Variant = 'simd' | 'relaxed' | 'simd-threads' | 'relaxed-threads';
 
@@ -12,8 +13,8 @@ export interface Build {
   readonly create: (options: Record<string, unknown>) => Promise<Record<string, unknown>>;
   /** The .wasm: its URL, or the bytes themselves. */
   readonly wasm: () => URL | Promise<Uint8Array<ArrayBuffer>>;
-  /** The URL of its side module; absent if the .wasm is whole. */
-  readonly side?: () => URL;
+  /** The URLs of the modules of its other parts; absent if the .wasm is whole. */
+  readonly parts?: Readonly<Record<PartName, () => URL>>;
 }
 
 /** Pages without threads do not need the glue of those builds. */
@@ -23,12 +24,18 @@ export const BUILDS: Readonly<Partial<Record<Variant, Build>>> = {
   simd: {
     create: createSingle,
     wasm: () => new URL('./tfcore-simd.wasm', import.meta.url),
-    side: () => new URL('./tfcore-simd-side.wasm', import.meta.url),
+    parts: {
+      training: () => new URL('./tfcore-simd-training.wasm', import.meta.url),
+      side: () => new URL('./tfcore-simd-side.wasm', import.meta.url),
+    },
   },
   relaxed: {
     create: createSingle,
     wasm: () => new URL('./tfcore-relaxed.wasm', import.meta.url),
-    side: () => new URL('./tfcore-relaxed-side.wasm', import.meta.url),
+    parts: {
+      training: () => new URL('./tfcore-relaxed-training.wasm', import.meta.url),
+      side: () => new URL('./tfcore-relaxed-side.wasm', import.meta.url),
+    },
   },
   'simd-threads': {
     create: createThreaded,

@@ -4,7 +4,7 @@ import type { Choice } from './choose-build.js';
 import { TFError, UnavailableError } from '../base/errors.js';
 import { WasmSource, compile } from './fetch-wasm.js';
 import { LogSink, Origin, Runtime } from './runtime.js';
-import { SideModule, SideSource } from './side-module.js';
+import { EngineParts, PartName, PartSource, PartSources } from './engine-part.js';
 import { VERSION } from '../base/version.js';
 import { Wasm } from './wasm.js';
 import { HostWorker, WorkersRefused, startWorkers } from './workers.js';
@@ -17,10 +17,12 @@ export interface InitOptions {
    */
   wasm?: string | URL | Response | BufferSource | WebAssembly.Module;
   /**
-   * The location of the side module tfcore-*-side.wasm, which the builds without threads load when a graph has
-   * an op of which most graphs have none: a URL, bytes, or a compiled module. Default: next to the wasm, if its
-   * location ends in the name of the package's file; else next to the package's JavaScript.
+   * The location of tfcore-*-training.wasm, which the builds without threads load when they need it: a URL, bytes, or
+   * a compiled module. Default: next to the wasm, if its location ends in the name of the package's file; else next
+   * to the package's JavaScript.
    */
+  trainingWasm?: string | URL | BufferSource | WebAssembly.Module;
+  /** In the same way, the location of tfcore-*-side.wasm, with the ops of which most graphs have none. */
   sideWasm?: string | URL | BufferSource | WebAssembly.Module;
   /**
    * Default: the fastest build that this host runs. `tf.variant` is its name, `tf.variantReason` the reason
@@ -50,15 +52,20 @@ function folderOf(source: InitOptions['wasm']): string | URL | undefined {
 const inFolder = (folder: string | URL, name: string): string | URL =>
   folder instanceof URL ? new URL(name, folder) : `${folder}${name}`;
 
-/** The source of the side module of a build; undefined if its wasm is whole. */
-function sideOf(variant: Variant, build: Build, { wasm, sideWasm }: InitOptions): SideSource | undefined {
-  if (!build.side || sideWasm !== undefined) return build.side && sideWasm;
+/** The sources of the other modules of a build; undefined if its wasm is whole. */
+function partsOf(variant: Variant, build: Build, options: InitOptions): PartSources | undefined {
+  const { wasm, trainingWasm, sideWasm } = options;
+  const { parts } = build;
+  if (!parts) return undefined;
   const name = `tfcore-${variant}.wasm`;
   const isPlace =
     (typeof wasm === 'string' || wasm instanceof URL) && /[/\\]$/.test(String(wasm).replace(name, ''));
-  if (!isPlace) return build.side();
-  const folder = String(wasm).replace(name, '');
-  return inFolder(wasm instanceof URL ? new URL(folder) : folder, `tfcore-${variant}-side.wasm`);
+  const place = (part: PartName): PartSource => {
+    if (!isPlace) return parts[part]();
+    const folder = String(wasm).replace(name, '');
+    return inFolder(wasm instanceof URL ? new URL(folder) : folder, `tfcore-${variant}-${part}.wasm`);
+  };
+  return { training: trainingWasm ?? place('training'), side: sideWasm ?? place('side') };
 }
 
 /** Advice for a missing wasm, appended to the error. */
@@ -101,6 +108,7 @@ async function instantiate(
   module: WebAssembly.Module,
   workers: HostWorker[],
   log: LogSink,
+  loadPart: (part: number) => number,
 ): Promise<[Wasm, WebAssembly.Exports]> {
   let memory: WebAssembly.Memory | undefined;
   let exports: WebAssembly.Exports = {};
@@ -111,6 +119,7 @@ async function instantiate(
       .create({
         workers: [...workers],
         printErr: (line: string) => log.write(line),
+        loadPart,
         instantiateWasm(
           imports: WebAssembly.Imports,
           ready: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
@@ -149,13 +158,14 @@ async function start(
   threads: boolean,
   workers: HostWorker[],
   log: LogSink,
+  loadPart: (part: number) => number,
 ): Promise<[Wasm, WebAssembly.Exports]> {
   let wasm: Wasm;
   let exports: WebAssembly.Exports;
   let version: string;
   try {
     checkModule(module, threads);
-    [wasm, exports] = await instantiate(build, module, workers, log);
+    [wasm, exports] = await instantiate(build, module, workers, log, loadPart);
     version = wasm.text(wasm.call.TF_Version());
   } catch (error) {
     if (error instanceof TFError) throw error;
@@ -186,8 +196,8 @@ async function load(
   try {
     const folder = folderOf(options.wasm);
     const script = folder && inFolder(folder, 'tfcore-worker.js');
-    const side = sideOf(variant, BUILDS[variant]!, options);
-    return await loadCompiled({ variant, threads, module, side, script }, reason, options.signal);
+    const parts = partsOf(variant, BUILDS[variant]!, options);
+    return await loadCompiled({ variant, threads, module, parts, script }, reason, options.signal);
   } catch (error) {
     abandoned.abort();
     throw error;
@@ -214,11 +224,14 @@ export async function loadCompiled(
   try {
     const module = await origin.module;
     signal?.throwIfAborted();
-    const [wasm, exports] = await start(BUILDS[variant]!, module, variant.endsWith('threads'), workers, log);
-    const side = new SideModule(wasm, exports, origin.side);
+    let parts: EngineParts | undefined;
+    const loadPart = (part: number): number => parts!.loadNumber(part);
+    const withThreads = variant.endsWith('threads');
+    const [wasm, exports] = await start(BUILDS[variant]!, module, withThreads, workers, log, loadPart);
+    parts = new EngineParts(wasm, exports, origin.parts);
     wasm.call.TF_WasmSetThreads(threads);
     for (const worker of workers) worker.unref?.();
-    return new Runtime(wasm, side, { ...origin, variant, threads, module, script }, log, reason);
+    return new Runtime(wasm, parts, { ...origin, variant, threads, module, script }, log, reason);
   } catch (error) {
     for (const worker of workers) worker.terminate();
     throw error;

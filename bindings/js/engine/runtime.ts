@@ -10,7 +10,7 @@ import type {
 import type { Variant } from './builds.js';
 import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
 import { encodeText } from '../base/utf8.js';
-import type { SideModule, SideSource } from './side-module.js';
+import type { EngineParts, PartSources } from './engine-part.js';
 import type { Wasm } from './wasm.js';
 
 /** The resources in use by an engine. */
@@ -49,8 +49,8 @@ export interface Origin {
   readonly variant: Variant;
   readonly threads: number;
   readonly module: WebAssembly.Module;
-  /** Its side module, or where that is; undefined if the module is whole. */
-  readonly side: SideSource | undefined;
+  /** Its other modules, or where these are; undefined if the module is whole. */
+  readonly parts: PartSources | undefined;
   /** The location of tfcore-worker.js, if not next to the package's JavaScript. */
   readonly script: string | URL | undefined;
 }
@@ -93,7 +93,7 @@ export class Runtime {
 
   constructor(
     readonly wasm: Wasm,
-    readonly sideModule: SideModule,
+    readonly parts: EngineParts,
     /** To start another engine like this one. */
     readonly origin: Origin,
     readonly log: LogSink,
@@ -150,8 +150,15 @@ export class Runtime {
     return found;
   }
 
-  /** All ops except internal ones (names with a leading '_'), sorted by name. */
+  /** The names of all ops except internal ones (with a leading '_'). */
+  opNames(): string[] {
+    const names = this.wasm.bufferText((buffer, status) => this.wasm.call.TF_WasmOpNames(buffer, status));
+    return names.split(' ').filter((name) => !name.startsWith('_'));
+  }
+
+  /** All ops except internal ones, sorted by name. */
   opDefs(): OpDef[] {
+    this.parts.loadAllAtOnce();
     const buffer = this.wasm.call.TF_GetAllOpList();
     const list = decodeOpList(this.wasm.bytesOfBuffer(buffer));
     this.wasm.call.TF_DeleteBuffer(buffer);

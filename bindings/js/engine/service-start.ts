@@ -2,6 +2,7 @@
 import { UnavailableError } from '../base/errors.js';
 import { VERSION } from '../base/version.js';
 import { workerAddress } from './builds.js';
+import type { PartSource } from './engine-part.js';
 import { loadCompiled } from './load.js';
 import type { Origin, Runtime } from './runtime.js';
 
@@ -16,11 +17,11 @@ export interface ServeMessage {
 
 /** `port` has to be transferred with the message. */
 export async function serveMessage(origin: Origin, port: MessagePort): Promise<ServeMessage> {
-  const { variant, threads, module, side, script } = origin;
+  const { variant, threads, module, parts, script } = origin;
   /* The engine's own threads are started with the script, too. */
   const address = threads > 1 ? absolute(script ?? (await workerAddress())) : '';
   return {
-    serve: { version: VERSION, variant, threads, module, side: cloneable(side), script: address, port },
+    serve: { version: VERSION, variant, threads, module, parts: cloneable(parts), script: address, port },
   };
 }
 
@@ -28,8 +29,11 @@ export const isServeMessage = (message: unknown): message is ServeMessage =>
   typeof message === 'object' && message !== null && 'serve' in message;
 
 /** URLs cannot be sent in messages. */
-const cloneable = (side: Origin['side']): Origin['side'] =>
-  typeof side === 'string' || side instanceof URL ? absolute(side) : side;
+const cloneable = (parts: Origin['parts']): Origin['parts'] =>
+  parts && { training: plain(parts.training), side: plain(parts.side) };
+
+const plain = (source: PartSource): PartSource =>
+  typeof source === 'string' || source instanceof URL ? absolute(source) : source;
 
 /** In a page, relative URLs would be relative to the worker's script. */
 function absolute(script: string | URL): string {

@@ -6,7 +6,7 @@
 import type { Schema } from '../base/arguments.js';
 import { CancelledError, FailedPreconditionError, InvalidArgumentError } from '../base/errors.js';
 import { nextTurn, timeInTurn } from '../base/event-loop.js';
-import type { SideModule } from './side-module.js';
+import type { SidePart } from './engine-part.js';
 import type { Step } from './step.js';
 
 /** The maximum time for which a step blocks the event loop, in milliseconds. */
@@ -56,7 +56,7 @@ export class StepQueue {
   /** Ends the pause while all steps are blocked. */
   #wake: (() => void) | undefined;
 
-  constructor(private readonly sideModule: SideModule) {}
+  constructor(private readonly side: SidePart) {}
 
   /**
    * Runs the step when the steps before it have ended or are blocked, and returns its `answer`. A short step has
@@ -71,7 +71,7 @@ export class StepQueue {
   ): Promise<T> {
     const refusal = () => (signal?.aborted ? new CancelledError('the run was aborted') : refused());
     const entry: Entry = { step, refusal };
-    if (this.sideModule.isWanted) await this.sideModule.load().catch((error: unknown) => step.abandon(error));
+    if (this.side.isWanted) await this.side.load().catch((error: unknown) => step.abandon(error));
     timeInTurn();
     const isNext = this.#entries.every((other) => other.step.blocked);
     this.#entries.push(entry);
@@ -112,11 +112,11 @@ export class StepQueue {
   /** Runs a step to its end; while it is blocked, the steps of the queue run. */
   runAtOnce(step: Step): void {
     this.finish();
-    this.loadSideModule(step);
+    this.loadSide(step);
     step.advance(0);
     while (step.blocked) {
-      if (this.sideModule.isWanted) {
-        this.loadSideModule(step);
+      if (this.side.isWanted) {
+        this.loadSide(step);
         step.advance(0);
         continue;
       }
@@ -131,7 +131,7 @@ export class StepQueue {
   /** Runs a call that is no Step, to its end or until it is blocked: `runAtOnce` goes on with that. */
   callAtOnce<T>(call: () => T): T {
     this.finish();
-    if (this.sideModule.isWanted) this.sideModule.loadAtOnce();
+    if (this.side.isWanted) this.side.loadAtOnce();
     try {
       return call();
     } finally {
@@ -140,9 +140,9 @@ export class StepQueue {
   }
 
   /** A step that needs the side module, which cannot be loaded, ends with the error. */
-  private loadSideModule(step: Step): void {
+  private loadSide(step: Step): void {
     try {
-      if (this.sideModule.isWanted) this.sideModule.loadAtOnce();
+      if (this.side.isWanted) this.side.loadAtOnce();
     } catch (error) {
       step.abandon(error);
     }
@@ -151,7 +151,7 @@ export class StepQueue {
   /** A step may find only when it calls a function that it needs the side module; it is blocked until that is there. */
   private async loadForBlocked(): Promise<void> {
     try {
-      await this.sideModule.load();
+      await this.side.load();
     } catch (error) {
       for (const entry of this.#entries.filter(({ step }) => step.blocked)) {
         entry.step.abandon(error);
@@ -175,7 +175,7 @@ export class StepQueue {
     this.#takesTurns = true;
     await nextTurn();
     while (this.#entries.length > 0) {
-      if (this.sideModule.isWanted) await this.loadForBlocked();
+      if (this.side.isWanted) await this.loadForBlocked();
       if (this.slice()) await nextTurn();
       else await this.pause();
     }

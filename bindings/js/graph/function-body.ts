@@ -50,7 +50,7 @@ export class FunctionBody {
   constructor(runtime: Runtime, address: WasmFunctionBodyPtr, queue?: StepQueue) {
     this.#runtime = checkRuntime(runtime, 'FunctionBody', 'functionDef.instantiate(attrs)');
     this.#address = address;
-    this.#queue = queue ?? new StepQueue(runtime.sideModule);
+    this.#queue = queue ?? new StepQueue(runtime.parts.side);
     const { call } = runtime.wasm;
     runtime.opened(this, 'functionBodies', address);
     const types = (count: number, type: (i: number) => number) =>

@@ -23,7 +23,7 @@ export interface HintedGraph {
 /** The names of the ops of an engine and of the functions of a graph. */
 export const opNames = (runtime: Runtime, graph?: HintedGraph): string[] => [
   ...(graph?.functions().map(({ name }) => name) ?? []),
-  ...runtime.opDefs().map(({ name }) => name),
+  ...runtime.opNames(),
 ];
 
 /** The names of a graph's first nodes. */

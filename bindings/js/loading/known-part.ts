@@ -12,9 +12,10 @@ export interface KnownPart {
   readonly unknownOps: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Leaves out the nodes of unknown ops, those that call functions with such nodes, and what needs them. */
-export function knownPart(runtime: Runtime, graphDef: Uint8Array): KnownPart {
+/** Loads the parts of the engine with its ops. Leaves out the nodes of unknown ops, those that call functions with such nodes, and what needs them. */
+export async function knownPart(runtime: Runtime, graphDef: Uint8Array): Promise<KnownPart> {
   const content = readGraphDef(runtime.wasm, graphDef);
+  await runtime.parts.loadFor(opsOf(content));
   const unknownOps = new Map<string, string[]>();
   const inFunctions = unknownInFunctions(runtime, content);
   const consumers = new Map<string, string[]>();
@@ -33,6 +34,9 @@ export function knownPart(runtime: Runtime, graphDef: Uint8Array): KnownPart {
   for (const name of omitted) for (const consumer of consumers.get(name) ?? []) omitted.add(consumer); // grows
   return { graphDef: without(graphDef, omitted), omitted, unknownOps };
 }
+
+const opsOf = ({ nodes, functions }: GraphDefContent): Set<string> =>
+  new Set([nodes, ...[...functions.values()].map((body) => body.nodes)].flat().map(({ op }) => op));
 
 /** The unknown ops that a node needs: its own, or those of the functions that it calls. */
 function unknownIn(

@@ -82,7 +82,7 @@ async function openParts(
   files: ModelFiles,
   { session, signal, trainable }: LoadOptions,
 ): Promise<Model> {
-  const known = knownPart(runtime, binaryGraphDef(runtime.wasm, parts.graphDef));
+  const known = await knownPart(runtime, binaryGraphDef(runtime.wasm, parts.graphDef));
   const graph = new Graph(runtime);
   let opened: Session | undefined;
   try {

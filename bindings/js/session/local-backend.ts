@@ -92,7 +92,7 @@ export class LocalBackend implements SessionBackend {
     devices?: DeviceManager,
   ) {
     const { wasm } = runtime;
-    this.queue = new StepQueue(runtime.sideModule);
+    this.queue = new StepQueue(runtime.parts.side);
     this.ramFiles = new LocalRamFiles(runtime);
     this.pointer = withConfig(runtime, config, (settings) =>
       unsigned(

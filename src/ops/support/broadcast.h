@@ -52,4 +52,15 @@ MUST_CHECK bool broadcast_kernel(KernelContext *context, Status *status);
     NAME(zip)(NAME(op##_one), a, b, out, n, still);                                               \
   }
 
+/* The same for operations that take long, without binary_zip.inc: one loop serves constant operands, too. */
+#define SLOW_BINARY_LOOP(op)                                                                      \
+  static void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
+    int64_t a_step = still != BROADCAST_A, b_step = still != BROADCAST_B;                         \
+    LOOP_COMPACT                                                                                  \
+    for (int64_t i = 0; i < n; i++) {                                                             \
+      C x = LOAD(((const T *)a)[i * a_step]), y = LOAD(((const T *)b)[i * b_step]);               \
+      ((T *)out)[i] = STORE(NAME(op##_one)(x, y));                                                \
+    }                                                                                             \
+  }
+
 #endif

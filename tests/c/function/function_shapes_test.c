@@ -207,12 +207,14 @@ static const OpRegistration kOpPartitionedCall = {
     .shape = shape_unknown_outputs,
 };
 
-static const OpRegistration *const kOps[] = {&kOpConst,           &kOpPlaceholder, &kOpIdentity,
-                                             &kOpMatMul,          &kOpMerged,      &kOpAdd,
-                                             &kOpReshape,         &kOpPack,        &kOpShape,
-                                             &kOpUnique,          &kOpVarHandleOp, &kOpReadVariableOp,
-                                             &kOpNameless,        &kOpMerge,       &kOpNextIteration,
-                                             &kOpPartitionedCall, &kOp_Arg,        &kOp_Retval};
+#define ROW(Name) \
+  { #Name, &kOp##Name }
+static const OpTableRow kOps[] = {ROW(Const),    ROW(Placeholder), ROW(Identity),      ROW(MatMul),
+                                  ROW(Merged),   ROW(Add),         ROW(Reshape),       ROW(Pack),
+                                  ROW(Shape),    ROW(Unique),      ROW(VarHandleOp),   ROW(ReadVariableOp),
+                                  ROW(Nameless), ROW(Merge),       ROW(NextIteration), ROW(PartitionedCall),
+                                  ROW(_Arg),     ROW(_Retval)};
+#undef ROW
 
 /* --- a graph with functions --- */
 

@@ -24,7 +24,7 @@ const OpRegistration kOpLook = {
 };
 
 static Graph *new_library(void) {
-  static const OpRegistration *const kTable[] = {&kOpSymbolicGradient, &kOpLook};
+  static const OpTableRow kTable[] = {{"SymbolicGradient", &kOpSymbolicGradient}, {"Look", &kOpLook}};
   Status status;
   status_init(&status);
   CHECK_OK(op_registry_add_table(op_registry_global(), kTable, 2, &status), &status);

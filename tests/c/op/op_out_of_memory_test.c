@@ -101,7 +101,7 @@ const OpRegistration kOpOomThird = {
 };
 
 static bool use_registry(Arena *arena, Status *status) {
-  static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
+  static const OpTableRow kTable[] = {{"OomFirst", &kOpOomFirst}, {"OomSecond", &kOpOomSecond}};
   const Op *op;
   OpList *list;
   TRY(op_registry_add_table(op_registry_global(), kTable, 2, status));
@@ -114,7 +114,7 @@ TEST(the_registry_survives_want_of_memory) { fail_everywhere(use_registry); }
 
 /* A look-up that failed for lack of memory succeeds when there is memory again. */
 TEST(a_look_up_can_be_tried_again) {
-  static const OpRegistration *const kTable[] = {&kOpOomFirst, &kOpOomSecond};
+  static const OpTableRow kTable[] = {{"OomFirst", &kOpOomFirst}, {"OomSecond", &kOpOomSecond}};
   Status status;
   status_init(&status);
   REQUIRE_OK(op_registry_add_table(op_registry_global(), kTable, 2, &status), status);

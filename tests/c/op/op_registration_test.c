@@ -53,8 +53,8 @@ const OpRegistration kOpAloneBad = {
     .name = "AloneBad",
     .inputs = {"x: what"},
 };
-static const OpRegistration *const kGoodTable[] = {&kOpTableGood};
-static const OpRegistration *const kTable[] = {&kOpTableGood, &kOpTableBad};
+static const OpTableRow kGoodTable[] = {{"TableGood", &kOpTableGood}};
+static const OpTableRow kTable[] = {{"TableGood", &kOpTableGood}, {"TableBad", &kOpTableBad}};
 
 TEST(a_registration_waits_until_somebody_looks) {
   Status status;

@@ -55,8 +55,11 @@ const OpRegistration kOpTestFull = {
 };
 static const OpRegistration kOtherTestAny = {.name = "TestAny"};
 
-static const OpRegistration *const kTable[] = {&kOpTestTwo, &kOpTestAny, &kOpTestNoKernel, &kOp_TestInternal,
-                                               &kOpTestFull};
+static const OpTableRow kTable[] = {{"TestTwo", &kOpTestTwo},
+                                    {"TestAny", &kOpTestAny},
+                                    {"TestNoKernel", &kOpTestNoKernel},
+                                    {"_TestInternal", &kOp_TestInternal},
+                                    {"TestFull", &kOpTestFull}};
 enum { TABLE_SIZE = sizeof kTable / sizeof kTable[0] };
 
 static bool add_table(void) {
@@ -112,7 +115,9 @@ TEST(an_op_is_registered_once) {
   CHECK_ERROR(op_registry_add(op_registry_global(), &kOpTestTwo, &status), status, CODE_ALREADY_EXISTS,
               "Op with name TestTwo");
   /* A table with a name in use is not added at all. */
-  static const OpRegistration *const kClash[] = {&kOpTestBad, &kOpTestTwo, &kOtherTestAny};
+  static const OpTableRow kClash[] = {{"TestBad", &kOpTestBad},
+                                      {"TestTwo", &kOpTestTwo},
+                                      {"TestAny", &kOtherTestAny}};
   CHECK_ERROR(op_registry_add_table(op_registry_global(), kClash, 3, &status), status, CODE_ALREADY_EXISTS,
               "Op with name TestAny");
   CHECK_INT_EQ(op_registry_count(op_registry_global()), TABLE_SIZE);
@@ -125,7 +130,7 @@ TEST(an_op_is_registered_once) {
 TEST(a_bad_spec_is_found_at_the_latest_on_look_up) {
   Status status;
   status_init(&status);
-  static const OpRegistration *const kBad[] = {&kOpTestBad, &kOptestInvalid};
+  static const OpTableRow kBad[] = {{"TestBad", &kOpTestBad}, {"testInvalid", &kOptestInvalid}};
   const Op *op = NULL;
   CHECK_ERROR(op_registry_add(op_registry_global(), &kOpTestBad, &status), status, CODE_INVALID_ARGUMENT,
               "Reference to unknown attr 'U' from Input(\"x: U\") for Op TestBad");
@@ -168,14 +173,14 @@ TEST(names_come_in_table_order) {
   Status status;
   status_init(&status);
   REQUIRE(add_table());
-  static const OpRegistration *const kClash[] = {&kOptestInvalid, &kOtherTestAny};
+  static const OpTableRow kClash[] = {{"testInvalid", &kOptestInvalid}, {"TestAny", &kOtherTestAny}};
   CHECK(!op_registry_add(op_registry_global(), &kOptestInvalid, &status));
   CHECK(!op_registry_add_table(op_registry_global(), kClash, 2, &status)); /* leaves an unused entry */
   CHECK_OK(op_registry_add(op_registry_global(), &(const OpRegistration){.name = "TestLast"}, &status),
            status);
   REQUIRE(op_registry_count(op_registry_global()) == TABLE_SIZE + 1);
   for (int i = 0; i < TABLE_SIZE; i++)
-    CHECK_STR_EQ(op_registry_name(op_registry_global(), i), kTable[i]->name);
+    CHECK_STR_EQ(op_registry_name(op_registry_global(), i), kTable[i].name);
   CHECK_STR_EQ(op_registry_name(op_registry_global(), TABLE_SIZE), "TestLast");
   CHECK_STR_EQ(op_registry_name(op_registry_global(), TABLE_SIZE + 1), NULL);
   CHECK_STR_EQ(op_registry_name(op_registry_global(), -1), NULL);
@@ -197,11 +202,11 @@ TEST(kernels_are_known_by_type) {
 TEST(the_same_op_is_found_again_however_often_it_is_looked_up) {
   REQUIRE(add_table());
   const Op *ops[TABLE_SIZE];
-  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(op_registry_global(), kTable[i]->name);
+  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(op_registry_global(), kTable[i].name);
   int64_t before = mem_allocation_count();
   for (int round = 0; round < 1000; round++) {
     for (int i = 0; i < TABLE_SIZE; i++)
-      CHECK(op_registry_find(op_registry_global(), kTable[i]->name) == ops[i]);
+      CHECK(op_registry_find(op_registry_global(), kTable[i].name) == ops[i]);
   }
   CHECK_INT_EQ(mem_allocation_count(), before);
   op_registry_clear(op_registry_global());
@@ -212,7 +217,7 @@ enum { NUM_THREADS = 4 };
 
 static void *look_up_all(void *arg) {
   const Op **ops = arg;
-  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(op_registry_global(), kTable[i]->name);
+  for (int i = 0; i < TABLE_SIZE; i++) ops[i] = op_registry_find(op_registry_global(), kTable[i].name);
   return NULL;
 }
 

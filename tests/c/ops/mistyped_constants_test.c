@@ -167,7 +167,7 @@ TEST(constants_of_another_type_than_declared_are_never_read) {
   static const int kTypes[] = {DT_INT64, DT_INT32, DT_STRING};
   num_imported = num_tried = 0;
   for (int i = 0; i < kOpTableSize; i++) {
-    const Op *op = op_registry_find(op_registry_global(), kOpTable[i]->name);
+    const Op *op = op_registry_find(op_registry_global(), kOpTable[i].name);
     for (size_t at = 0; op && at < op->def->n_input_arg; at++) {
       const ArgDef *arg = op->def->input_arg[at];
       const AttrDef *attr = attr_named(op->def, arg->type_attr);

@@ -170,14 +170,14 @@ TEST(damaged_function_texts_are_read_within_bounds) {
 
 TEST(damaged_gradient_texts_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i++) {
-    const char *text = kOpTable[i]->gradient;
+    const char *text = kOpTable[i].registration->gradient;
     if (text && strchr(text, '{')) damage(&(Target){read_function, false, true}, text, 1);
   }
 }
 
 TEST(damaged_op_specs_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i++) {
-    const OpRegistration *op = kOpTable[i];
+    const OpRegistration *op = kOpTable[i].registration;
     for (int k = 0; k < OP_MAX_ATTRS && op->attrs[k]; k++) {
       bool new_name = strncmp(op->attrs[k], "T:", 2) != 0 && strncmp(op->attrs[k], "N:", 2) != 0;
       if (new_name) damage(&(Target){read_attr_spec, true, true}, op->attrs[k], 3);
@@ -204,7 +204,7 @@ TEST(damaged_op_specs_are_read_within_bounds) {
 
 TEST(damaged_protos_in_text_are_read_within_bounds) {
   for (int i = 0; i < kOpTableSize; i += 20) {
-    const Op *op = op_registry_find(op_registry_global(), kOpTable[i]->name);
+    const Op *op = op_registry_find(op_registry_global(), kOpTable[i].name);
     StrBuf text = {0};
     if (CHECK(op)) proto_print_text(op->def, PROTO_TEXT_MULTI_LINE, &text);
     damage(&(Target){read_op_def, false, true}, strbuf_text(&text), 1);

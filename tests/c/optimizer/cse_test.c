@@ -10,7 +10,7 @@ static const OpRegistration kInput = {.name = "Input",
                                       .outputs = {"o: float"},
                                       .is_stateful = true,
                                       .shape = shape_unknown_outputs};
-static const OpRegistration *const kMoreOps[] = {&kInput};
+static const OpTableRow kMoreOps[] = {{"Input", &kInput}};
 
 /* For all tests of the module. */
 BEFORE_EACH() {

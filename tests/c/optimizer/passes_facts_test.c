@@ -30,7 +30,7 @@ static void add_missing_op(const OpRegistration *registration) {
   Status status;
   status_init(&status);
   if (!op_registry_find(op_registry_global(), registration->name))
-    CHECK_OK(op_registry_add_table(op_registry_global(), &registration, 1, &status), &status);
+    CHECK_OK(op_registry_add(op_registry_global(), registration, &status), &status);
 }
 
 /* --- comparing graphs --- */

@@ -1,4 +1,5 @@
 /* Steps whose kernels are in a side module: they wait until it is loaded. */
+#include "op/engine_parts.h"
 #include "op/side_kernels.h"
 
 #include "runtime/session_fixture.h"
@@ -14,7 +15,7 @@ typedef struct Scalar {
 static bool begin_scalar(Scalar *s, const char *op, DataType type, const char *dtype, double value) {
   const Attr attrs[] = {{"dtype", dtype}, {"shape", "shape { }"}};
   *s = (Scalar){0};
-  side_kernels_set_missing(true);
+  engine_part_set_missing(PART_SIDE, true);
   if (!begin(&s->f)) return false;
   s->x = out(add_node(s->f.graph, "Placeholder", "x", NULL, 0, attrs, 2));
   s->y = unary(s->f.graph, op, "y", s->x);
@@ -30,7 +31,7 @@ static RunState start(Scalar *s, Tensor *result, SessionStep **step) {
 }
 
 static void end_scalar(Scalar *s) {
-  side_kernels_set_missing(false);
+  engine_part_set_missing(PART_SIDE, false);
   tensor_clear(&s->value);
   end(&s->f);
 }
@@ -57,7 +58,7 @@ TEST(a_step_waits_for_the_side_module) {
       CHECK(session_step_is_blocked(step));
       CHECK_INT_EQ(session_advance(step, 0, &result, &s.f.status), RUN_WAITING);
     }
-    side_kernels_set_missing(false);
+    engine_part_set_missing(PART_SIDE, false);
     if (CHECK_INT_EQ(session_advance(step, 0, &result, &s.f.status), RUN_DONE))
       CHECK(*tensor_f64(&result) == 9);
     tensor_clear(&result);
@@ -75,7 +76,7 @@ TEST(a_kernel_is_constructed_when_the_side_module_is_there) {
       RunState state = start(&s, &result, &step);
       if (i == 0) {
         CHECK_INT_EQ(state, RUN_WAITING);
-        side_kernels_set_missing(false);
+        engine_part_set_missing(PART_SIDE, false);
         state = session_advance(step, 0, &result, &s.f.status);
       }
       if (CHECK_INT_EQ(state, RUN_DONE)) CHECK_NEAR(*tensor_f64(&result), -0.6, 1e-7);

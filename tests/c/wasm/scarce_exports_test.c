@@ -112,6 +112,11 @@ static void find_op_def(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   TF_WasmFindOpDef("Relu", buffer, status);
 }
 
+static void list_ops(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
+  (void)graph;
+  TF_WasmOpNames(buffer, status);
+}
+
 static void merge_devices(TF_Graph *graph, TF_Buffer *buffer, TF_Status *status) {
   (void)graph;
   TF_WasmMergeDevices("/job:a/replica:0/task:0", "/cpu:1", buffer, status);
@@ -262,6 +267,7 @@ TEST(exports_for_the_bindings_survive_lack_of_memory) {
                 {"a function as text", print_function},
                 {"a function as full text", print_whole_function},
                 {"an op's definition", find_op_def},
+                {"the names of all ops", list_ops},
                 {"merging devices", merge_devices},
                 {"a function of the graph", find_function},
                 {"a gradient for a function", add_gradient},

@@ -11,6 +11,7 @@
 #include "wasm/wasm_function_body.h"
 #include "op/op_registry.h"
 #include "runtime/thread_pool.h"
+#include "wasm/wasm_engine_parts.h"
 #include "wasm/wasm_functions.h"
 
 AFTER_EACH() {
@@ -559,6 +560,42 @@ TEST(op_defs_by_name) {
   TF_WasmFindOpDef("Relu", buffer, status);
   CHECK_INT_EQ(TF_GetCode(status), TF_OK);
   CHECK(buffer->length > 6 && memcmp(buffer->data, "\n\4Relu", 6) == 0);
+  TF_DeleteBuffer(buffer);
+  TF_DeleteStatus(status);
+}
+
+TEST(names_of_all_ops) {
+  TF_Status *status = TF_NewStatus();
+  TF_Buffer *buffer = TF_NewBuffer();
+  TF_WasmOpNames(buffer, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_OK);
+  char *names = calloc(buffer->length + 3, 1);
+  names[0] = ' ';
+  memcpy(names + 1, buffer->data, buffer->length);
+  names[buffer->length + 1] = ' ';
+  CHECK(strstr(names, " Relu ") && strstr(names, " _Arg ") && strstr(names, " StringLower "));
+  CHECK(!strstr(names, "  "));
+  free(names);
+  TF_DeleteBuffer(buffer);
+  TF_DeleteStatus(status);
+}
+
+TEST(parts_of_the_engine) {
+  TF_Status *status = TF_NewStatus();
+  TF_Buffer *buffer = TF_NewBuffer();
+  CHECK_INT_EQ(TF_WasmPartOfOp("Relu"), PART_MAIN);
+  CHECK_INT_EQ(TF_WasmPartOfOp("ReluGrad"), PART_TRAINING);
+  CHECK_INT_EQ(TF_WasmPartOfOp("StringLower"), PART_SIDE);
+  CHECK_INT_EQ(TF_WasmPartOfOp("NoSuchOp"), PART_MAIN);
+  const char text[] = "F(x: float) -> (y: float) { n = Square[T=float](x)  return y = n:y:0 }";
+  TF_WasmPartIsMissing(PART_TRAINING);
+  engine_parts_set_loader(NULL); /* as if Module.loadPart had failed */
+  TF_WasmFunctionFromText(text, strlen(text), buffer, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_UNAVAILABLE);
+  TF_WasmPartIsLoaded(PART_TRAINING);
+  TF_WasmFunctionFromText(text, strlen(text), buffer, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_OK);
+  CHECK_INT_EQ(TF_WasmSideKernelsAreWanted(), 0);
   TF_DeleteBuffer(buffer);
   TF_DeleteStatus(status);
 }

@@ -36,6 +36,7 @@ export class Lesson {
   start() {
     return this.#trying(async () => {
       [this.#tf, this.#digits] = await Promise.all([init({ threads: 1 }), loadDigits()]);
+      await this.#tf.loadTrainingModule();
       this.#report({ ready: { version: this.#tf.version.package, variant: this.#tf.variant } });
     });
   }

@@ -270,6 +270,7 @@ part('text').addEventListener('input', read);
 part('values').addEventListener('submit', (event) => event.preventDefault());
 try {
   tf = await init();
+  await tf.loadTrainingModule();
   part('engine').textContent = `tfcore-wasm ${tf.version.package}, ${tf.variant}`;
   for (const [key, { title }] of Object.entries(VIEWS)) {
     const tab = el('button', { type: 'button', textContent: title, role: 'tab' });

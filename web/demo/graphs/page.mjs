@@ -234,6 +234,7 @@ for (const type of ['dragover', 'dragleave', 'drop']) {
 
 try {
   tf = await init();
+  await tf.loadSideModule();
   show('engine', `tfcore-wasm ${tf.version.package}, ${tf.variant}`);
   part('op-names').append(...tf.opDefs().map(({ name }) => el('option', { value: name })));
   for (const [key, { title: name, make }] of Object.entries(samples)) {

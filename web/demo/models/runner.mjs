@@ -86,6 +86,7 @@ export class Runner {
   async start() {
     try {
       const [tf, models] = await Promise.all([init({ threads: 1 }), loadModels()]);
+      await tf.loadTrainingModule();
       [this.#tf, this.#models] = [tf, models];
       this.#idle = new tf.Session(new tf.Graph(), IN_WORKER);
       const listed = models.map(({ name, optimizers }) => ({ name, trainings: optimizers }));

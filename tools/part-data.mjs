@@ -1,5 +1,6 @@
-// The data of the side module: what only its functions use, and the strings among that. tools/split-wasm.mjs moves it
-// there from the main module, to the same addresses, where it arrives when the side module is instantiated.
+// The data of the parts of the engine that are modules of their own: what only their functions use, and the strings among that.
+// tools/split-wasm.mjs moves it there from the main module, to the same addresses, where it arrives when such a module is
+// instantiated.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { SetupError } from './process.mjs';
@@ -48,19 +49,20 @@ function objectOf(file, objects) {
     : undefined;
 }
 
-/** Refuses ranges to which a pointer in the data of the main module points. */
-function checkPointers({ image, chunks, ranges, objects, staying, keyOf }) {
+/** Refuses ranges of other parts to which a pointer in the data of `part` (undefined: the main module) points. */
+function checkPointers({ image, chunks, objects, partOf, keyOf }, part, ranges) {
   const memory = new DataView(image.buffer);
   const isMoved = new Uint8Array(image.length);
   for (const { start, end } of ranges) isMoved.fill(1, start, end);
+  const isThere = (key) => partOf(key) === undefined || partOf(key) === part;
   for (const object of objects) {
     const ofObject = chunks.filter((chunk) => chunk.object === object);
     const addresses = new Map(
       ofObject.flatMap(({ symbols }) => symbols.map(({ name, start }) => [name, start])),
     );
     for (const { from, to, offset } of readObject(readFileSync(object)).references) {
-      const stays = staying.has(keyOf(object, from)) && staying.has(keyOf(object, to));
-      if (from.isFunction || to.isFunction || !stays || !addresses.has(from.name)) continue;
+      const mustBe = partOf(keyOf(object, from)) === part && isThere(keyOf(object, to));
+      if (from.isFunction || to.isFunction || !mustBe || !addresses.has(from.name)) continue;
       const pointer = memory.getUint32(addresses.get(from.name) + offset, true);
       if (isMoved[pointer]) throw new SetupError(`${object}: ${from.name} needs ${to.name}, which was moved`);
     }
@@ -68,35 +70,48 @@ function checkPointers({ image, chunks, ranges, objects, staying, keyOf }) {
 }
 
 /**
- * The ranges of memory that only the side module uses. `linked` is the whole module, `mapText` the linker's map of it,
- * and `staying` has the keys of the data that the main module reaches, as `keyOf(object, symbol)` gives them.
+ * The ranges of memory that only each part uses, by the names of the parts, and the literals of all. `linked` is the whole module,
+ * `mapText` the linker's map of it, and `partOf` tells the part of data by the key that `keyOf(object, symbol)` gives:
+ * undefined for the main module's.
  */
-export function sideRanges({ linked, mapText, objects, staying, keyOf }) {
+export function dataOfParts({ linked, mapText, objects, parts, partOf, keyOf }) {
   const image = imageOf(linked);
   const chunks = readMap(mapText);
-  const ranges = [];
+  const ranges = Object.fromEntries(parts.map((part) => [part, []]));
   for (const chunk of chunks) {
     const object = objectOf(chunk.file, objects);
     chunk.object = object;
     if (!object || chunk.symbols.length === 0) continue;
-    const isNeeded = chunk.symbols.some(
-      ({ name }) => staying.has(keyOf(object, { name, isLocal: true })) || staying.has(name),
+    /* The map does not say whether a symbol is local. The last part has the keys that nothing refers to. */
+    const owners = new Set(
+      chunk.symbols.map(({ name }) => {
+        const places = [keyOf(object, { name, isLocal: true }), name].map(partOf);
+        return places[0] === parts.at(-1) ? places[1] : places[0];
+      }),
     );
-    if (!isNeeded) ranges.push(chunk);
+    const [owner] = owners;
+    if (owner !== undefined && owners.size === 1) ranges[owner].push(chunk);
   }
-  checkPointers({ image, chunks, ranges, objects, staying, keyOf });
-  return {
-    ranges: ranges
+  for (const part of [undefined, ...parts])
+    checkPointers(
+      { image, chunks, objects, partOf, keyOf },
+      part,
+      parts.filter((other) => other !== part).flatMap((other) => ranges[other]),
+    );
+  const contents = (chunk) =>
+    chunk
       .map(({ start, end }) => ({ start, end, bytes: image.slice(start, end) }))
       .filter(({ bytes }) => bytes.some((byte) => byte !== 0))
-      .sort((a, b) => a.start - b.start),
+      .sort((a, b) => a.start - b.start);
+  return {
+    ranges: Object.fromEntries(parts.map((part) => [part, contents(ranges[part])])),
     literals: chunks.filter(({ section }) => LITERAL.test(section)).sort((a, b) => a.start - b.start),
   };
 }
 
-/** Moves the ranges of data from the one module to the other. Returns the new modules. */
-export function moveData(main, side, ranges) {
-  const left = Uint8Array.from(main);
+/** The module with zeros in the ranges. */
+export function withoutData(module, ranges) {
+  const left = Uint8Array.from(module);
   for (const { address, start, end } of dataSegments(left)) {
     for (const range of ranges) {
       const from = Math.max(range.start, address);
@@ -104,12 +119,17 @@ export function moveData(main, side, ranges) {
       if (from < to) left.fill(0, start + from - address, start + to - address);
     }
   }
+  return left;
+}
+
+/** The module, which has no data yet, with that of the ranges. */
+export function withData(module, ranges) {
   const joined = [];
   for (const { start, bytes } of ranges) {
     const last = joined.at(-1);
     if (last && last.address + last.bytes.length === start) last.bytes = Buffer.concat([last.bytes, bytes]);
     else joined.push({ address: start, bytes });
   }
-  if (joined.length === 0) throw new SetupError('the side module has no data');
-  return { main: left, side: replaceData(side, joined) };
+  if (joined.length === 0) throw new SetupError('a part of the engine has no data');
+  return replaceData(module, joined);
 }

@@ -1,0 +1,180 @@
+/**
+ * EngineParts: what the builds without threads have in modules of their own (tools/split-wasm.mjs). A part is loaded when the
+ * engine needs it, which then waits for it; before that, where a caller can wait for a promise; or when a user asks for it.
+ */
+import { UnavailableError } from '../base/errors.js';
+import { isNode, nodeModule } from '../base/host.js';
+import { encodeText, lowBytes } from '../base/utf8.js';
+import { compile } from './fetch-wasm.js';
+import type { Wasm } from './wasm.js';
+
+/** The source of a part: a URL or path, bytes, or a compiled module. */
+export type PartSource = string | URL | BufferSource | WebAssembly.Module;
+
+/** The parts, with their numbers in EnginePart (src/op/engine_parts.h). */
+const NUMBERS = { training: 1, side: 2 } as const;
+export type PartName = keyof typeof NUMBERS;
+export type PartSources = Readonly<Record<PartName, PartSource>>;
+
+/** For messages. */
+const TITLES: Record<PartName, string> = {
+  training: 'the training module',
+  side: 'the side module',
+};
+const CONTENTS: Record<PartName, string> = {
+  training: 'with what training needs',
+  side: 'with rarely used ops, and the kernels for rarer types',
+};
+const LOADERS: Record<PartName, string> = {
+  training: 'loadTrainingModule()',
+  side: 'loadSideModule()',
+};
+const OPTIONS: Record<PartName, string> = { training: 'trainingWasm', side: 'sideWasm' };
+
+/** tools/split-wasm.mjs gives the imports this name. */
+const MAIN = 'main';
+
+const isAddress = (source: PartSource): source is string | URL =>
+  typeof source === 'string' || source instanceof URL;
+
+const isFile = (source: string | URL): boolean => isNode && !/^(https?|data|blob):/.test(String(source));
+
+export class EnginePart {
+  #missing: boolean;
+  #loading: Promise<void> | undefined;
+
+  /** `exports` are those of the main module; without a `source` the engine is whole. The part uses `other`. */
+  constructor(
+    protected readonly wasm: Wasm,
+    private readonly exports: WebAssembly.Exports,
+    readonly name: PartName,
+    readonly source: PartSource | undefined,
+    private readonly other?: EnginePart,
+  ) {
+    this.#missing = source !== undefined;
+    if (this.#missing) wasm.call.TF_WasmPartIsMissing(this.number);
+  }
+
+  get number(): number {
+    return NUMBERS[this.name];
+  }
+
+  get isMissing(): boolean {
+    return this.#missing;
+  }
+
+  /** Loads it unless it is loaded. After a failure, the next call tries again. */
+  async load(): Promise<void> {
+    if (!this.#missing) return;
+    this.#loading ??= this.fetch().finally(() => (this.#loading = undefined));
+    await this.#loading;
+  }
+
+  /** Loads it before this returns, which blocks the thread. */
+  loadAtOnce(): void {
+    const { source } = this;
+    if (source === undefined || !this.#missing) return;
+    this.other?.loadAtOnce();
+    if (source instanceof WebAssembly.Module) return this.start(source);
+    this.start(new WebAssembly.Module(isAddress(source) ? this.readAtOnce(source) : source));
+  }
+
+  private async fetch(): Promise<void> {
+    const source = this.source!;
+    const advice = isAddress(source)
+      ? `\nIt is ${TITLES[this.name]}, ${CONTENTS[this.name]}: copy it from node_modules/tfcore-wasm/dist to the place of the other .wasm files, or name its place: init({ ${OPTIONS[this.name]} })`
+      : '';
+    const [module] = await Promise.all([compile(source, {}, advice), this.other?.load()]);
+    if (this.#missing) this.start(module);
+  }
+
+  private start(module: WebAssembly.Module): void {
+    try {
+      new WebAssembly.Instance(module, { [MAIN]: this.exports as WebAssembly.ModuleImports });
+    } catch (error) {
+      throw new UnavailableError(
+        `${TITLES[this.name]} does not fit the engine: ${(error as Error).message} (is it of another version or another build?)`,
+      );
+    }
+    this.#missing = false;
+    this.wasm.call.TF_WasmPartIsLoaded(this.number);
+  }
+
+  /** The bytes at an address, without waiting for the event loop. */
+  private readAtOnce(source: string | URL): BufferSource {
+    try {
+      if (isFile(source))
+        return nodeModule('node:fs').readFileSync(
+          String(source).startsWith('file:') ? new URL(source) : source,
+        );
+      return requestAtOnce(String(source));
+    } catch (error) {
+      throw new UnavailableError(
+        `${TITLES[this.name]}, ${CONTENTS[this.name]}, cannot be read at once: ${(error as Error).message}; call \`await tf.${LOADERS[this.name]}\` before`,
+      );
+    }
+  }
+}
+
+/** Graphs can be made before the kernels for rarer types are there. */
+export class SidePart extends EnginePart {
+  /** Whether steps may need it, and it is not loaded. */
+  get isWanted(): boolean {
+    return this.isMissing && this.wasm.call.TF_WasmSideKernelsAreWanted() !== 0;
+  }
+}
+
+export class EngineParts {
+  readonly training: EnginePart;
+  readonly side: SidePart;
+
+  constructor(
+    private readonly wasm: Wasm,
+    exports: WebAssembly.Exports,
+    sources: PartSources | undefined,
+  ) {
+    this.training = new EnginePart(wasm, exports, 'training', sources?.training);
+    this.side = new SidePart(wasm, exports, 'side', sources?.side, this.training);
+  }
+
+  private get missing(): EnginePart[] {
+    return [this.training, this.side].filter(({ isMissing }) => isMissing);
+  }
+
+  /** Loads the parts that have some of the ops. */
+  async loadFor(ops: Iterable<string>): Promise<void> {
+    const { missing, wasm } = this;
+    if (missing.length === 0) return;
+    const needed = new Set<number>();
+    for (const op of ops)
+      if (!op.includes('\0')) needed.add(wasm.scope((scope) => wasm.call.TF_WasmPartOfOp(scope.string(op))));
+    await Promise.all(missing.filter(({ number }) => needed.has(number)).map((part) => part.load()));
+  }
+
+  loadAllAtOnce(): void {
+    for (const part of this.missing) part.loadAtOnce();
+  }
+
+  /** For the engine: loads the part of a number. Returns 0, or the text of an error, which the engine frees. */
+  loadNumber(number: number): number {
+    try {
+      this.missing.find((part) => part.number === number)?.loadAtOnce();
+      return 0;
+    } catch (error) {
+      const text = encodeText(`${(error as Error).message}\0`);
+      const pointer = this.wasm.malloc<'char'>(text.length);
+      this.wasm.u8.set(text, pointer);
+      return pointer;
+    }
+  }
+}
+
+/** In a page, a synchronous request gives text only: here with a byte in each character. */
+function requestAtOnce(address: string): BufferSource {
+  const request = new XMLHttpRequest();
+  request.open('GET', address, false);
+  request.overrideMimeType('text/plain; charset=x-user-defined');
+  request.send();
+  if (request.status !== 200) throw new Error(`HTTP ${request.status} ${request.statusText}`);
+  return lowBytes(request.responseText);
+}
