@@ -159,7 +159,7 @@ function stackOf(text) {
  * The part of each function and datum, by its key: undefined for what is in the main module. That has what the C library has in the
  * table, to which no object here has a reference that could be followed.
  */
-function partsOf({ functions, roots }, { references, defined, ofTraining }) {
+export function partsOf({ functions, roots }, { references, defined, ofTraining }) {
   const isCut = (from, to) => ofTraining.has(to) && !ofTraining.has(from);
   const reached = (...parts) => {
     const seen = new Set([...roots.outside, ...[...roots.table].filter((name) => !defined.has(name))]);

@@ -111,6 +111,7 @@ export interface TF {
    */
   model(spec: ModelSpec): Model;
   opDef(name: string): OpDef;
+  /** All ops. Loads the training and the side module, and blocks the thread meanwhile, unless they are loaded. */
   opDefs(): OpDef[];
   /** Registers an op permanently in this engine. */
   registerOp(spec: OpSpec): void;

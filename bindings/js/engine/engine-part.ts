@@ -11,25 +11,25 @@ import type { Wasm } from './wasm.js';
 /** The source of a part: a URL or path, bytes, or a compiled module. */
 export type PartSource = string | URL | BufferSource | WebAssembly.Module;
 
-/** The parts, with their numbers in EnginePart (src/op/engine_parts.h). */
-const NUMBERS = { training: 1, side: 2 } as const;
-export type PartName = keyof typeof NUMBERS;
+/** The parts: their numbers in EnginePart (src/op/engine_parts.h), and words for messages. */
+const PARTS = {
+  training: {
+    number: 1,
+    title: 'the training module',
+    contents: 'with what training needs',
+    loader: 'loadTrainingModule()',
+    option: 'trainingWasm',
+  },
+  side: {
+    number: 2,
+    title: 'the side module',
+    contents: 'with rarely used ops and the kernels for rarer types',
+    loader: 'loadSideModule()',
+    option: 'sideWasm',
+  },
+} as const;
+export type PartName = keyof typeof PARTS;
 export type PartSources = Readonly<Record<PartName, PartSource>>;
-
-/** For messages. */
-const TITLES: Record<PartName, string> = {
-  training: 'the training module',
-  side: 'the side module',
-};
-const CONTENTS: Record<PartName, string> = {
-  training: 'with what training needs',
-  side: 'with rarely used ops, and the kernels for rarer types',
-};
-const LOADERS: Record<PartName, string> = {
-  training: 'loadTrainingModule()',
-  side: 'loadSideModule()',
-};
-const OPTIONS: Record<PartName, string> = { training: 'trainingWasm', side: 'sideWasm' };
 
 /** tools/split-wasm.mjs gives the imports this name. */
 const MAIN = 'main';
@@ -56,7 +56,7 @@ export class EnginePart {
   }
 
   get number(): number {
-    return NUMBERS[this.name];
+    return PARTS[this.name].number;
   }
 
   get isMissing(): boolean {
@@ -81,8 +81,9 @@ export class EnginePart {
 
   private async fetch(): Promise<void> {
     const source = this.source!;
+    const { title, contents, option } = PARTS[this.name];
     const advice = isAddress(source)
-      ? `\nIt is ${TITLES[this.name]}, ${CONTENTS[this.name]}: copy it from node_modules/tfcore-wasm/dist to the place of the other .wasm files, or name its place: init({ ${OPTIONS[this.name]} })`
+      ? `\nIt is ${title}, ${contents}: copy it from node_modules/tfcore-wasm/dist to the place of the other .wasm files, or name its place: init({ ${option} })`
       : '';
     const [module] = await Promise.all([compile(source, {}, advice), this.other?.load()]);
     if (this.#missing) this.start(module);
@@ -93,7 +94,7 @@ export class EnginePart {
       new WebAssembly.Instance(module, { [MAIN]: this.exports as WebAssembly.ModuleImports });
     } catch (error) {
       throw new UnavailableError(
-        `${TITLES[this.name]} does not fit the engine: ${(error as Error).message} (is it of another version or another build?)`,
+        `${PARTS[this.name].title} does not fit the engine: ${(error as Error).message} (is it of another version or another build?)`,
       );
     }
     this.#missing = false;
@@ -109,8 +110,9 @@ export class EnginePart {
         );
       return requestAtOnce(String(source));
     } catch (error) {
+      const { title, contents, loader } = PARTS[this.name];
       throw new UnavailableError(
-        `${TITLES[this.name]}, ${CONTENTS[this.name]}, cannot be read at once: ${(error as Error).message}; call \`await tf.${LOADERS[this.name]}\` before`,
+        `${title}, ${contents}, cannot be read at once: ${(error as Error).message}; call \`await tf.${loader}\` before`,
       );
     }
   }
