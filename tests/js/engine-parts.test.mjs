@@ -324,6 +324,26 @@ describe('training module', () => {
 });
 
 describe('the parts of the engine', () => {
+  it('are loaded in hosts that start large modules only in the background', async () => {
+    const { Instance } = WebAssembly;
+    const [tf, other] = [await freshEngine(), await freshEngine()];
+    WebAssembly.Instance = function () {
+      throw new RangeError('WebAssembly.Instance is disallowed on the main thread');
+    };
+    try {
+      await withGraph(other, (g) =>
+        assert.throws(
+          () => lower(g),
+          isMissing(/disallowed on the main thread; call `await tf.loadTrainingModule/),
+        ),
+      );
+      await tf.loadSideModule();
+    } finally {
+      WebAssembly.Instance = Instance;
+    }
+    await withGraph(tf, (g, session) => expected(session.run(lower(g), { text: 'ABC' })));
+  });
+
   /** Makes graphs and kernels of the ops; what fails is no trap. Returns how many were made. */
   const makeEach = async (tf, defs) => {
     let made = 0;

@@ -75,8 +75,19 @@ export class EnginePart {
     const { source } = this;
     if (source === undefined || !this.#missing) return;
     this.other?.loadAtOnce();
-    if (source instanceof WebAssembly.Module) return this.start(source);
-    this.start(new WebAssembly.Module(isAddress(source) ? this.readAtOnce(source) : source));
+    try {
+      const module =
+        source instanceof WebAssembly.Module
+          ? source
+          : new WebAssembly.Module(isAddress(source) ? readAtOnce(source) : source);
+      this.start(module);
+    } catch (error) {
+      if (error instanceof UnavailableError) throw error;
+      const { title, contents, loader } = PARTS[this.name];
+      throw new UnavailableError(
+        `${title}, ${contents}, cannot be loaded at once: ${(error as Error).message}; call \`await tf.${loader}\` before`,
+      );
+    }
   }
 
   private async fetch(): Promise<void> {
@@ -86,35 +97,36 @@ export class EnginePart {
       ? `\nIt is ${title}, ${contents}: copy it from node_modules/tfcore-wasm/dist to the place of the other .wasm files, or name its place: init({ ${option} })`
       : '';
     const [module] = await Promise.all([compile(source, {}, advice), this.other?.load()]);
-    if (this.#missing) this.start(module);
+    if (!this.#missing) return;
+    try {
+      this.start(module);
+    } catch (error) {
+      /* Older browsers start a large module only in the background, so that none was started at once meanwhile. */
+      if (!(error instanceof RangeError)) throw error;
+      await WebAssembly.instantiate(module, this.imports);
+      this.started();
+    }
+  }
+
+  private get imports(): WebAssembly.Imports {
+    return { [MAIN]: this.exports as WebAssembly.ModuleImports };
   }
 
   private start(module: WebAssembly.Module): void {
     try {
-      new WebAssembly.Instance(module, { [MAIN]: this.exports as WebAssembly.ModuleImports });
+      new WebAssembly.Instance(module, this.imports);
     } catch (error) {
+      if (error instanceof RangeError) throw error;
       throw new UnavailableError(
         `${PARTS[this.name].title} does not fit the engine: ${(error as Error).message} (is it of another version or another build?)`,
       );
     }
-    this.#missing = false;
-    this.wasm.call.TF_WasmPartIsLoaded(this.number);
+    this.started();
   }
 
-  /** The bytes at an address, without waiting for the event loop. */
-  private readAtOnce(source: string | URL): BufferSource {
-    try {
-      if (isFile(source))
-        return nodeModule('node:fs').readFileSync(
-          String(source).startsWith('file:') ? new URL(source) : source,
-        );
-      return requestAtOnce(String(source));
-    } catch (error) {
-      const { title, contents, loader } = PARTS[this.name];
-      throw new UnavailableError(
-        `${title}, ${contents}, cannot be read at once: ${(error as Error).message}; call \`await tf.${loader}\` before`,
-      );
-    }
+  private started(): void {
+    this.#missing = false;
+    this.wasm.call.TF_WasmPartIsLoaded(this.number);
   }
 }
 
@@ -169,6 +181,12 @@ export class EngineParts {
       return pointer;
     }
   }
+}
+
+/** The bytes at an address, without waiting for the event loop. */
+function readAtOnce(source: string | URL): BufferSource {
+  if (!isFile(source)) return requestAtOnce(String(source));
+  return nodeModule('node:fs').readFileSync(String(source).startsWith('file:') ? new URL(source) : source);
 }
 
 /** In a page, a synchronous request gives text only: here with a byte in each character. */
