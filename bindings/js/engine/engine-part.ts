@@ -4,7 +4,7 @@
  */
 import { UnavailableError } from '../base/errors.js';
 import { isNode, nodeModule } from '../base/host.js';
-import { encodeText, lowBytes } from '../base/utf8.js';
+import { lowBytes } from '../base/utf8.js';
 import { compile } from './fetch-wasm.js';
 import type { Wasm } from './wasm.js';
 
@@ -175,10 +175,7 @@ export class EngineParts {
       this.missing.find((part) => part.number === number)?.loadAtOnce();
       return 0;
     } catch (error) {
-      const text = encodeText(`${(error as Error).message}\0`);
-      const pointer = this.wasm.malloc<'char'>(text.length);
-      this.wasm.u8.set(text, pointer);
-      return pointer;
+      return this.wasm.newText((error as Error).message);
     }
   }
 }

@@ -9,7 +9,6 @@ import type {
 } from '../generated/abi.js';
 import type { Variant } from './builds.js';
 import { OpDef, decodeOpDef, decodeOpList } from '../messages/op-def.js';
-import { encodeText } from '../base/utf8.js';
 import type { EngineParts, PartSources } from './engine-part.js';
 import type { Wasm } from './wasm.js';
 
@@ -123,9 +122,7 @@ export class Runtime {
   constantText(text: string): TextPtr {
     let pointer = this.texts.get(text);
     if (pointer === undefined) {
-      const bytes = encodeText(`${text}\0`);
-      pointer = this.wasm.malloc<'char'>(bytes.length);
-      this.wasm.u8.set(bytes, pointer);
+      pointer = this.wasm.newText(text);
       this.texts.set(text, pointer);
     }
     return pointer;

@@ -241,6 +241,14 @@ export class Wasm {
     return this.memory.buffer.byteLength;
   }
 
+  /** A NUL-terminated text, which the caller, or who gets it, frees. */
+  newText(text: string): TextPtr {
+    const bytes = encodeText(`${text}\0`);
+    const pointer = this.malloc<'char'>(bytes.length);
+    this.u8.set(bytes, pointer);
+    return pointer;
+  }
+
   malloc<T>(size: number): Ptr<T> {
     const pointer = size < 2 ** 32 ? this.call.malloc(Math.max(size, 1)) >>> 0 : 0; // a larger number would
     // wrap around
