@@ -8,6 +8,7 @@ import { multiplyAddsOf } from '../../bench/multiply-adds.mjs';
 import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
 import { moveAxes } from '../../bench/training-onnx.mjs';
+import { vectorLoops } from '../../bench/vector-loops.mjs';
 
 describe('the benchmark', () => {
   it('prints the times of further peers below the table', () => {
@@ -231,5 +232,24 @@ describe('the benchmark', () => {
     );
     assert.equal(labels[3], 7);
     assert.equal(oneHot.indexOf(1, 30), 37);
+  });
+
+  it('finds values that inner loops keep in memory, but not what slow paths save', () => {
+    const code = `
+name: _ZL7sum_f32Pf.__uniq.12
+0x7f00     0  c5f857c0     vxorps xmm0,xmm0,xmm0
+0x7f04     4  c5f81045a0   vmovups xmm1,[rbp-0x60]
+0x7f09     9  c4c219b8fa   vfmadd231ps xmm1,xmm2,xmm3
+0x7f0e     e  c5f81145a0   vmovups [rbp-0x60],xmm1
+0x7f13    13  83e801       subl rax,0x1
+0x7f16    16  77ec         ja 0x7f04  <+0x4>
+0x7f18    18  c3           retl
+0x7f19    19  c5f81145b0   vmovups [rbp-0x50],xmm0
+0x7f1e    1e  e8fbffffff   call 0x7f70
+0x7f23    23  ebe4         jmp 0x7f09  <+0x9>
+`;
+    const loop = { name: '_ZL7sum_f32Pf', stores: 1, loads: 1, multiplyAdds: 1, vectors: 3, length: 5 };
+    assert.deepEqual(vectorLoops(code), [loop]);
+    assert.deepEqual(vectorLoops(code.replaceAll('xmm', 'r')), []);
   });
 });
