@@ -14,7 +14,9 @@ await runMain(async () => {
   for (const { name, stores, loads, multiplyAdds, length } of loops
     .filter(({ stores, loads }) => stores + loads > 1)
     .sort((a, b) => b.stores + b.loads - a.stores - a.loads)) {
-    const columns = [stores, loads, multiplyAdds, length].map((n, i) => String(n).padStart([8, 8, 15, 14][i]));
+    const columns = [stores, loads, multiplyAdds, length].map((n, i) =>
+      String(n).padStart([8, 8, 15, 14][i]),
+    );
     say(`${columns.join('')}  ${name}`);
   }
 });

@@ -13,7 +13,7 @@ set(TFCORE_COMPACT_OPS codecs control_flow data io parsing strings tables)
 set(TFCORE_SMALL_OPS
   array/broadcast_args array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot
   array/pack array/reshape array/reverse array/shape_ops array/slice array/source array/space_depth array/split
-  array/strided_slice array/transpose_op array/where lists math/batch_matmul math/einsum math/fused_elementwise
+  array/strided_slice array/transpose_op array/where lists math/batch_matmul math/batch_product math/einsum math/fused_elementwise
   math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_emit support/fused_formula
   support/fused_groups support/fused_plan support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)

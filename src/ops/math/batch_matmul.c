@@ -1,14 +1,12 @@
 /* BatchMatMul and BatchMatMulV2: products of the matrices in the last two dimensions. In V2 the other
  * dimensions broadcast. */
-#include <stdatomic.h>
+#include <string.h>
 
-#include "base/alloc.h"
-#include "base/odometer.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/support/element_types.h"
 #include "ops/math/batch_product.h"
-#include "ops/math/matrix_product.h"
+#include "ops/support/array_box.h"
+#include "ops/support/element_types.h"
 
 typedef struct BatchMatMulState {
   bool adjoint[2];
@@ -20,44 +18,9 @@ static bool batch_construct(const KernelConstruction *construction, void *memory
   return node_attr_bool(construction->node, "adj_y", &state->adjoint[1], status);
 }
 
-typedef struct BatchJob {
-  MatrixProduct product;              /* of the first matrices */
-  int rank;                           /* batch dimensions of the output */
-  int64_t dims[SHAPE_MAX_RANK + 1];   /* of the output, its matrices at the end */
-  int64_t strides[2][SHAPE_MAX_RANK]; /* in matrices; 0 where a side is broadcast */
-  int64_t count, workspace;
-  const Parallel *parallel; /* for a single product */
-  atomic_bool out_of_memory;
-} BatchJob;
-
-/* Products [begin, end), with their own workspace. */
-static void multiply_range(void *arg, int64_t begin, int64_t end) {
-  BatchJob *job = arg;
-  const GemmArgs *first = &job->product.args;
-  int64_t size = (int64_t)dtype_size(job->product.type);
-  void *workspace = NULL;
-  if (job->workspace > 0 && !(workspace = mem_alloc(job->workspace))) {
-    atomic_store(&job->out_of_memory, true);
-    return;
-  }
-  int64_t index[SHAPE_MAX_RANK];
-  Odometer o = {.rank = job->rank,
-                .dims = job->dims,
-                .strides = {job->strides[0], job->strides[1]},
-                .index = index};
-  odometer_seek(&o, 2, begin);
-  for (int64_t i = begin; i < end; i++, odometer_advance(&o, 2, 1)) {
-    MatrixProduct product = job->product;
-    product.args.a = (const char *)first->a + o.at[0] * first->m * first->k * size;
-    product.args.b = (const char *)first->b + o.at[1] * first->k * first->n * size;
-    product.args.c = (char *)first->c + i * first->m * first->n * size;
-    matrix_product_run(&product, job->parallel, workspace);
-  }
-  mem_free(workspace);
-}
-
-/* The batch sizes of the output and the strides of the operands. */
-static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob *job, Status *status) {
+/* The batch sizes of the output, and which matrices of the operands each product has: strides count matrices.
+ */
+static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchProduct *batch, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   const Shape *shapes[2] = {x, y};
   if (!broadcasts && x->rank != y->rank) {
@@ -68,14 +31,11 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
     if (shapes[i]->rank < 2)
       return status_invalid(status, "In[%d] ndims must be >= 2: %d", i, shapes[i]->rank);
   }
-  job->rank = (x->rank > y->rank ? x->rank : y->rank) - 2;
-  int64_t matrices[2] = {1, 1};
-  job->count = 1;
-  bool empty = false;
-  for (int k = 0; k < job->rank; k++) {
+  batch->rank = (x->rank > y->rank ? x->rank : y->rank) - 2;
+  for (int k = 0; k < batch->rank; k++) {
     int64_t sizes[2];
     for (int i = 0; i < 2; i++) {
-      int at = k - (job->rank + 2 - shapes[i]->rank);
+      int at = k - (batch->rank + 2 - shapes[i]->rank);
       sizes[i] = at < 0 ? 1 : shape_dim(shapes[i], at);
     }
     if (sizes[0] != sizes[1] && !broadcasts) {
@@ -86,38 +46,38 @@ static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchJob
       return status_invalid(status, "In[0] and In[1] must have compatible batch dimensions: %s vs. %s",
                             shape_text(x, a), shape_text(y, b));
     }
-    job->dims[k] = sizes[0] == 1 ? sizes[1] : sizes[0];
-    empty = empty || job->dims[k] == 0;
-  }
-  if (empty) job->count = 0;
-  for (int k = job->rank - 1; k >= 0 && !empty; k--) {
-    for (int i = 0; i < 2; i++) {
-      int at = k - (job->rank + 2 - shapes[i]->rank);
-      int64_t size = at < 0 ? 1 : shape_dim(shapes[i], at);
-      job->strides[i][k] = size == 1 ? 0 : matrices[i];
-      /* For operands with elements, the number of matrices fits int64; others are not used. */
-      if (__builtin_mul_overflow(matrices[i], size, &matrices[i])) matrices[i] = 0;
-    }
-    if (__builtin_mul_overflow(job->count, job->dims[k], &job->count)) job->count = 0;
+    batch->dims[k] = sizes[0] == 1 ? sizes[1] : sizes[0];
   }
   return true;
 }
 
-bool batch_product(KernelContext *context, const BatchFactor factors[2], bool broadcasts, Tensor *out,
-                   Status *status) {
-  const Tensor *x = factors[0].matrices, *y = factors[1].matrices;
+/* The strides of a tensor whose matrices lie one after the other, for the last of the axes of the box. */
+static void set_strides(const Shape *shape, int rank, int64_t *strides) {
+  int64_t own[SHAPE_MAX_RANK];
+  array_strides(shape, own);
+  for (int k = 0; k < rank; k++) {
+    int at = k - (rank + 2 - shape->rank);
+    strides[k] = at < 0 || shape_dim(shape, at) == 1 ? 0 : own[at];
+  }
+}
+
+static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status) {
+  const BatchMatMulState *state = context->state;
+  const Tensor *x = context->inputs[0], *y = context->inputs[1];
   const Shape *a = &x->shape, *b = &y->shape;
   char a_text[SHAPE_TEXT_CAPACITY], b_text[SHAPE_TEXT_CAPACITY];
-  BatchJob job = {.product = {.type = x->dtype}};
-  TRY(plan_batch(a, b, broadcasts, &job, status));
-  bool ta = factors[0].transpose, tb = factors[1].transpose;
+  BatchProduct batch;
+  batch.product = (MatrixProduct){.type = x->dtype};
+  Tensor *out;
+  TRY(plan_batch(a, b, broadcasts, &batch, status));
+  bool ta = state->adjoint[0], tb = state->adjoint[1], is_complex = dtype_is_complex(x->dtype);
   int64_t a_rows = shape_dim(a, a->rank - 2), a_columns = shape_dim(a, a->rank - 1);
   int64_t b_rows = shape_dim(b, b->rank - 2), b_columns = shape_dim(b, b->rank - 1);
   if ((ta ? a_rows : a_columns) != (tb ? b_columns : b_rows)) {
     return status_invalid(status, "Matrix size-incompatible: In[0]: %s, In[1]: %s", shape_text(a, a_text),
                           shape_text(b, b_text));
   }
-  GemmArgs *args = &job.product.args;
+  GemmArgs *args = &batch.product.args;
   *args = (GemmArgs){.m = ta ? a_columns : a_rows,
                      .n = tb ? b_rows : b_columns,
                      .k = ta ? a_rows : a_columns,
@@ -128,40 +88,16 @@ bool batch_product(KernelContext *context, const BatchFactor factors[2], bool br
                      .b = y->data,
                      .ldb = b_columns};
   args->ldc = args->n;
-  job.product.conjugate_a = factors[0].conjugate, job.product.conjugate_b = factors[1].conjugate;
-  job.dims[job.rank] = args->m, job.dims[job.rank + 1] = args->n;
-  TRY(tensor_allocate_dims(out, x->dtype, job.rank + 2, job.dims, context->pool, status));
-  if (tensor_num_elements(out) == 0) return true;
+  batch.product.conjugate_a = ta && is_complex, batch.product.conjugate_b = tb && is_complex;
+  int64_t dims[SHAPE_MAX_RANK + 1];
+  memcpy(dims, batch.dims, sizeof batch.dims);
+  dims[batch.rank] = args->m, dims[batch.rank + 1] = args->n;
+  TRY(kernel_allocate_output_dims(context, 0, batch.rank + 2, dims, &out, status));
   args->c = out->data;
-  bool b_is_one = true;
-  for (int k = 0; k < job.rank; k++) b_is_one = b_is_one && job.strides[1][k] == 0;
-  if (b_is_one && !ta && tensor_num_elements(x) > 0 &&
-      tensor_num_elements(x) / args->k == job.count * args->m) {
-    /* If one matrix serves for all, the other operand's rows form a single matrix. */
-    args->m *= job.count;
-    job.count = 1;
-  }
-  if ((job.workspace = matrix_product_workspace(&job.product)) < 0)
-    return status_oom(status, "a product of matrices");
-  double work = (double)args->m * (double)args->n * (double)args->k + 1;
-  if (work > 1e6 || job.count < parallel_threads(context->parallel)) {
-    job.parallel = context->parallel;
-    multiply_range(&job, 0, job.count);
-  } else {
-    parallel_work(context->parallel, job.count, work, multiply_range, &job);
-  }
-  return atomic_load(&job.out_of_memory) ? status_oom(status, "a product of matrices") : true;
-}
-
-static bool batch_kernel(KernelContext *context, bool broadcasts, Status *status) {
-  const BatchMatMulState *state = context->state;
-  bool is_complex = dtype_is_complex(context->inputs[0]->dtype);
-  BatchFactor factors[2];
-  for (int i = 0; i < 2; i++) {
-    bool adjoint = state->adjoint[i];
-    factors[i] = (BatchFactor){context->inputs[i], adjoint, adjoint && is_complex};
-  }
-  return batch_product(context, factors, broadcasts, &context->outputs[0], status);
+  set_strides(a, batch.rank, batch.strides[0]);
+  set_strides(b, batch.rank, batch.strides[1]);
+  set_strides(&out->shape, batch.rank, batch.strides[2]);
+  return batch_product_run(context, &batch, status);
 }
 
 static bool batch_matmul(KernelContext *context, Status *status) {

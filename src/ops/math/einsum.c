@@ -3,8 +3,8 @@
  * Axes of size 1 are left out at first, and so is what broadcasts. Each input becomes a tensor of distinct
  * labels that the output or the other input has. Then the labels of two inputs are of four kinds: B in both
  * and in the output, K in both but not in the output, F0 and F1 in one and in the output. The output is a
- * product of matrices [F0, K] and [K, F1] for each B. An input is copied only if its axes are not in an order
- * that a product can read.
+ * product of matrices [F0, K] and [K, F1] for each B. An input is copied only if a product cannot read it
+ * where it is, and the product is copied only if it cannot be written in the order of the output.
  */
 #include <string.h>
 
@@ -259,57 +259,166 @@ static void sort_labels(const Einsum *e, Kinds *kinds) {
   }
 }
 
-/* The operand as matrices [B, F, K], or [B, K, F] if it is that already. */
-static bool make_matrices(Einsum *e, const Kinds *kinds, int side, Tensor *matrices, bool *k_first) {
-  Operand *operand = &e->operands[side];
-  LabelList straight = kinds->batch, turned = kinds->batch;
-  append_all(&straight, &kinds->free[side]);
-  append_all(&straight, &kinds->contracted);
-  append_all(&turned, &kinds->contracted);
-  append_all(&turned, &kinds->free[side]);
-  *k_first = equal(&operand->list, &turned);
-  if (!*k_first) TRY(arrange(e, operand, &straight));
-  int64_t b = size_of(e, &kinds->batch, NULL), f = size_of(e, &kinds->free[side], NULL),
-          k = size_of(e, &kinds->contracted, NULL);
-  Shape shape = {0};
-  bool ok = shape_set(&shape, 3, (int64_t[]){b, *k_first ? k : f, *k_first ? f : k}, e->status) &&
-            tensor_reshape(matrices, &operand->tensor, &shape, e->status);
-  shape_clear(&shape);
-  return ok;
+/* Tensors with distinct labels: their axes, and how many elements one step along each is. */
+typedef struct Layout {
+  const LabelList *axes;
+  int64_t strides[SHAPE_MAX_RANK];
+} Layout;
+
+static int64_t stride_of(const Layout *layout, int label) {
+  for (int i = 0; i < layout->axes->count; i++) {
+    if (layout->axes->labels[i] == label) return layout->strides[i];
+  }
+  return 0;
 }
 
-/* Operand 0 becomes the product. The factors are swapped if that gives the order of the output. */
-static bool multiply(Einsum *e) {
-  Kinds kinds;
-  Tensor matrices[2] = {{0}, {0}}, product = {0};
-  BatchFactor factors[2];
+/* Whether the axes are steps of one axis, one inside the other; its stride, which is 1 if there are none. */
+static bool are_one_axis(const Einsum *e, const Layout *layout, const LabelList *list, int64_t *stride) {
+  int64_t next = *stride = 1;
+  for (int i = list->count - 1; i >= 0; i--) {
+    int64_t own = stride_of(layout, list->labels[i]);
+    if (i == list->count - 1) *stride = own;
+    else if (own != next) return false;
+    next = own * e->sizes[list->labels[i]];
+  }
+  return true;
+}
+
+/* How a product reads the matrices of a factor: rows of F or, `turned`, of K, so many elements apart. */
+typedef struct Rows {
+  bool turned;
+  int64_t stride;
+} Rows;
+
+static bool reads_in_place(const Einsum *e, const Layout *layout, const LabelList *free,
+                           const LabelList *contracted, Rows *rows) {
+  int64_t f, k;
+  if (!are_one_axis(e, layout, free, &f) || !are_one_axis(e, layout, contracted, &k)) return false;
+  rows->turned = k != 1 || (contracted->count == 0 && f == 1);
+  rows->stride = rows->turned ? k : f;
+  int64_t length = size_of(e, rows->turned ? free : contracted, NULL);
+  if (rows->stride < length) rows->stride = length; /* of a single row */
+  return k == 1 || f == 1;
+}
+
+/* The matrices of operand `side`, which is copied if it cannot be read where it is. */
+static bool make_factor(Einsum *e, const Kinds *kinds, int side, Layout *layout, Rows *rows) {
+  Operand *operand = &e->operands[side];
+  const LabelList *free = &kinds->free[side], *contracted = &kinds->contracted;
+  layout->axes = &operand->list;
+  array_strides(&operand->tensor.shape, layout->strides);
+  bool is_empty = tensor_num_elements(&operand->tensor) == 0;
+  if (!is_empty && matrix_product_takes_strides(operand->tensor.dtype) &&
+      reads_in_place(e, layout, free, contracted, rows))
+    return true;
+  LabelList straight = kinds->batch, turned = kinds->batch;
+  append_all(&straight, free);
+  append_all(&straight, contracted);
+  append_all(&turned, contracted);
+  append_all(&turned, free);
+  rows->turned = equal(&operand->list, &turned);
+  if (!rows->turned) TRY(arrange(e, operand, &straight));
+  rows->stride = size_of(e, rows->turned ? free : contracted, NULL);
+  array_strides(&operand->tensor.shape, layout->strides);
+  return true;
+}
+
+/* Where the products go. */
+typedef struct Results {
+  Tensor *tensor;
+  LabelList list; /* its axes */
+  Layout layout;
+  int64_t row; /* elements */
+} Results;
+
+/* The sizes of the output; false if a label is in it twice. */
+static bool output_dims(const Einsum *e, int64_t *dims) {
+  bool distinct = true;
+  for (int i = 0; i < e->output.count; i++) {
+    dims[i] = e->sizes[e->output.labels[i]];
+    for (int k = 0; k < i; k++) distinct = distinct && e->output.labels[k] != e->output.labels[i];
+  }
+  return distinct;
+}
+
+/* The output itself, if it has the products' elements in an order in which they can be written. */
+static bool take_output(Einsum *e, const LabelList *rows, const LabelList *columns, Results *results) {
+  KernelContext *context = e->context;
+  int64_t dims[SHAPE_MAX_RANK], column;
+  *results = (Results){.list = e->output};
+  results->layout.axes = &results->list;
+  if (!matrix_product_takes_strides(e->operands[0].tensor.dtype) || !output_dims(e, dims)) return true;
+  int64_t stride = 1;
+  for (int i = e->output.count - 1; i >= 0; i--) {
+    results->layout.strides[i] = stride;
+    if (__builtin_mul_overflow(stride, dims[i], &stride)) return true;
+  }
+  if (!are_one_axis(e, &results->layout, rows, &results->row) ||
+      !are_one_axis(e, &results->layout, columns, &column) || column != 1)
+    return true;
+  int64_t length = size_of(e, columns, NULL);
+  if (results->row < length) results->row = length;
+  return kernel_allocate_output_dims(context, 0, e->output.count, dims, &results->tensor, e->status);
+}
+
+/* A tensor [B, rows, columns] instead. */
+static bool make_results(Einsum *e, const Kinds *kinds, const LabelList *rows, const LabelList *columns,
+                         Results *results, Tensor *product) {
   int64_t dims[SHAPE_MAX_RANK];
+  results->list = kinds->batch;
+  append_all(&results->list, rows);
+  append_all(&results->list, columns);
+  size_of(e, &results->list, dims);
+  TRY(tensor_allocate_dims(product, e->operands[0].tensor.dtype, results->list.count, dims, e->context->pool,
+                           e->status));
+  array_strides(&product->shape, results->layout.strides);
+  results->row = size_of(e, columns, NULL);
+  results->tensor = product;
+  return true;
+}
+
+/* The products are the output, or operand 0. The factors are swapped if that gives the order of the output.
+ */
+static bool multiply(Einsum *e, bool *is_output) {
+  Kinds kinds;
+  Results results;
+  Layout layouts[2];
+  Rows rows[2];
+  Tensor product = {0};
   sort_labels(e, &kinds);
   const LabelList *f0 = &kinds.free[0], *f1 = &kinds.free[1];
   int last = e->output.count - 1;
   while (last >= 0 && !has(f0, e->output.labels[last]) && !has(f1, e->output.labels[last])) last--;
   int first = last >= 0 && has(f0, e->output.labels[last]) && f1->count > 0; /* the factor of the rows */
-  bool ok = true;
-  for (int i = 0; ok && i < 2; i++) {
-    bool k_first;
-    int side = i == 0 ? first : 1 - first;
-    ok = make_matrices(e, &kinds, side, &matrices[i], &k_first);
-    factors[i] = (BatchFactor){&matrices[i], i == 0 ? k_first : !k_first, false};
+  int order[2] = {first, 1 - first};
+  const LabelList *m = &kinds.free[first], *n = &kinds.free[1 - first];
+  for (int i = 0; i < 2; i++) TRY(make_factor(e, &kinds, order[i], &layouts[i], &rows[i]));
+  TRY(take_output(e, m, n, &results));
+  *is_output = results.tensor != NULL;
+  if (!*is_output) TRY(make_results(e, &kinds, m, n, &results, &product));
+  BatchProduct batch;
+  batch.rank = kinds.batch.count;
+  batch.product = (MatrixProduct){.type = results.tensor->dtype};
+  batch.product.args = (GemmArgs){.m = size_of(e, m, NULL),
+                                  .n = size_of(e, n, NULL),
+                                  .k = size_of(e, &kinds.contracted, NULL),
+                                  .transpose_a = rows[0].turned,
+                                  .transpose_b = !rows[1].turned,
+                                  .a = e->operands[order[0]].tensor.data,
+                                  .lda = rows[0].stride,
+                                  .b = e->operands[order[1]].tensor.data,
+                                  .ldb = rows[1].stride,
+                                  .c = results.tensor->data,
+                                  .ldc = results.row};
+  for (int i = 0; i < kinds.batch.count; i++) {
+    int label = kinds.batch.labels[i];
+    batch.dims[i] = e->sizes[label];
+    batch.strides[0][i] = stride_of(&layouts[0], label);
+    batch.strides[1][i] = stride_of(&layouts[1], label);
+    batch.strides[2][i] = stride_of(&results.layout, label);
   }
-  LabelList list = kinds.batch;
-  append_all(&list, &kinds.free[first]);
-  append_all(&list, &kinds.free[1 - first]);
-  ok = ok && batch_product(e->context, factors, false, &product, e->status);
-  if (ok) {
-    Shape shape = {0};
-    size_of(e, &list, dims);
-    replace(&e->operands[0], &product, &list);
-    ok = shape_set(&shape, list.count, dims, e->status) &&
-         tensor_reshape(&product, &e->operands[0].tensor, &shape, e->status);
-    if (ok) replace(&e->operands[0], &product, &list);
-    shape_clear(&shape);
-  }
-  for (int i = 0; i < 2; i++) tensor_clear(&matrices[i]);
+  bool ok = batch_product_run(e->context, &batch, e->status);
+  if (ok && !*is_output) replace(&e->operands[0], &product, &results.list);
   tensor_clear(&product);
   return ok;
 }
@@ -339,15 +448,11 @@ static bool inflate(Einsum *e, const int64_t *dims) {
 static bool finish(Einsum *e) {
   LabelList order = {0};
   int64_t dims[SHAPE_MAX_RANK];
-  bool repeated = false;
+  if (!output_dims(e, dims)) return inflate(e, dims);
   for (int i = 0; i < e->output.count; i++) {
     int label = e->output.labels[i];
-    dims[i] = e->sizes[label];
-    if (!has(&e->operands[0].list, label)) continue; /* of size 1 */
-    repeated = repeated || has(&order, label);
-    if (!has(&order, label)) append(&order, label);
+    if (has(&e->operands[0].list, label)) append(&order, label); /* others are of size 1 */
   }
-  if (repeated) return inflate(e, dims);
   TRY(arrange(e, &e->operands[0], &order));
   Shape shape = {0};
   bool ok = shape_set(&shape, e->output.count, dims, e->status) &&
@@ -369,8 +474,9 @@ static bool compute(Einsum *e) {
     TRY(take_diagonals(e, &e->operands[i]));
     TRY(sum_rest(e, &e->operands[i], count == 2 ? &e->operands[1 - i].list : NULL));
   }
-  if (count == 2) TRY(multiply(e));
-  return finish(e);
+  bool is_output = false;
+  if (count == 2) TRY(multiply(e, &is_output));
+  return is_output || finish(e);
 }
 
 static bool einsum_kernel(KernelContext *context, Status *status) {

@@ -48,6 +48,8 @@ static GemmArgs real_args(const MatrixProduct *product) {
   return args;
 }
 
+bool matrix_product_takes_strides(DataType type) { return real_type(type) == type; }
+
 int64_t matrix_product_workspace(const MatrixProduct *product) {
   DataType real = real_type(product->type);
   if (real == product->type) return gemm_type(real)->workspace(&product->args);

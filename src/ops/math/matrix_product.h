@@ -7,11 +7,13 @@
 
 typedef struct MatrixProduct {
   DataType type; /* float, double, half, bfloat16, int16, int32, int64, complex64, complex128 */
-  GemmArgs args; /* dense: lda and ldb are the lengths of rows; bias, activation, epilogue and packed_b for
-                  * float and double only */
+  GemmArgs args; /* bias, activation, epilogue and packed_b for float and double only */
   bool conjugate_a, conjugate_b; /* of complex matrices */
 } MatrixProduct;
 
+/* Whether lda, ldb and ldc may be more than the lengths of rows: for types that are multiplied as they are.
+ */
+bool matrix_product_takes_strides(DataType type);
 /* The size of `workspace` in bytes (64-byte aligned; may be 0); -1 when it exceeds int64. */
 int64_t matrix_product_workspace(const MatrixProduct *product);
 void matrix_product_run(const MatrixProduct *product, const Parallel *parallel, void *workspace);
