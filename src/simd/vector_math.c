@@ -24,6 +24,16 @@ void vector_softplus_f32(int64_t count, const float *x, float *y) { map(count, x
 void vector_elu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_elu); }
 void vector_selu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_selu); }
 
+/* Numbers below -104, of which the result is 0, are usual beside near ones: masks are made of them. */
+void vector_exp_far(float *x) {
+  f32x16 v = f32x16_load(x), zero = f32x16_splat(0);
+  i32x16 vanishes = f32x16_less(v, f32x16_splat(-104.0f));
+  f32x16 rest = f32x16_select(vanishes, zero, v), e;
+  if (f32x16_is_near(rest)) e = f32x16_select(vanishes, zero, f32x16_exp_near_zero(rest));
+  else e = f32x16_exp_anywhere(v, f32x16_exp_parts_short);
+  f32x16_store(x, e);
+}
+
 SIMD_INLINE void map_scalar(int64_t count, const double *x, double *y, double (*function)(double)) {
   for (int64_t i = 0; i < count; i++) y[i] = function(x[i]);
 }

@@ -51,6 +51,9 @@ void vector_softplus_f64(int64_t count, const double *x, double *y);
 void vector_elu_f64(int64_t count, const double *x, double *y);
 void vector_selu_f64(int64_t count, const double *x, double *y);
 
+/* f32x16_exp_below_zero of 16 numbers, in place: a call keeps loops short where this is seldom needed. */
+void vector_exp_far(float *x);
+
 /* The constants with which layers keep mean 0 and variance 1. */
 #define SELU_SCALE 1.0507009873554804934193349852946
 #define SELU_SCALE_ALPHA 1.7580993408473768599402175208123
@@ -152,7 +155,11 @@ SIMD_INLINE f32x16 f32x16_exp(f32x16 x) {
 /* Within 3 ulp, and faster. The first is for x in [-87, 0] and NaN, the second for x <= 0 and NaN. */
 SIMD_INLINE f32x16 f32x16_exp_near_zero(f32x16 x) { return f32x16_exp_near(x, f32x16_exp_parts_short); }
 SIMD_INLINE f32x16 f32x16_exp_below_zero(f32x16 x) {
-  return f32x16_is_near(x) ? f32x16_exp_near_zero(x) : f32x16_exp_anywhere(x, f32x16_exp_parts_short);
+  if (f32x16_is_near(x)) return f32x16_exp_near_zero(x);
+  float far[16];
+  f32x16_store(far, x);
+  vector_exp_far(far);
+  return f32x16_load(far);
 }
 
 /* exp(r) - 1 for |r| <= log(2) / 2. */

@@ -1,5 +1,6 @@
 #include "blas/softmax.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -122,6 +123,32 @@ TEST(softmax_special_rows) {
       x[at] = INFINITY;
       log_softmax_f32(1, columns, x, y, NULL);
       CHECK(isnan(y[at]));
+    }
+  }
+}
+
+/* Beside what is near: numbers of which the exponential is a denormal, or 0. */
+TEST(softmax_of_masked_rows) {
+  static const float kFar[] = {-1e9f, -INFINITY, -FLT_MAX, -104.5f, -103.5f, -95.0f, -88.0f};
+  enum { KINDS = sizeof kFar / sizeof kFar[0], MOST = 83 };
+  unsigned seed = 5;
+  for (int columns = 1; columns <= MOST; columns++) {
+    for (int kinds = 1; kinds <= KINDS; kinds++) {
+      float x[MOST], y[MOST];
+      double wide[MOST];
+      for (int j = 0; j < columns; j++) {
+        x[j] = random_to(&seed, 2) == 1 && j > 0 ? kFar[random_to(&seed, kinds) - 1]
+                                                 : -(float)random_to(&seed, 1000) * 0.01f;
+        wide[j] = (double)x[j];
+      }
+      x[0] = 0, wide[0] = 0;
+      long double largest, log_sum = reference_log_sum(wide, columns, &largest);
+      softmax_f32(1, columns, x, y, NULL);
+      for (int j = 0; j < columns; j++) {
+        long double want = expl(wide[j] - log_sum);
+        if (!CHECK(fabsl(y[j] - want) <= 4e-6L * want + 3 * 0x1p-149L)) break;
+        if (x[j] < -104) CHECK(y[j] == 0);
+      }
     }
   }
 }
