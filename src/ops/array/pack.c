@@ -135,12 +135,10 @@ static bool unpack_kernel(KernelContext *context, Status *status) {
   for (int d = 0; d < rank - 1; d++) dims[d] = shape_dim(shape, d < axis ? d : d + 1);
   if (tensor_num_elements(value) > 0) split_at(shape, axis, axis + 1, &rows, &inner);
   for (int i = 0; i < count; i++) {
-    Tensor *out;
-    TRY(kernel_allocate_output_dims(context, i, rank - 1, dims, &out, status));
     ArrayBox box = {.from_offset = i * inner};
     array_box_add(&box, rows, count * inner, inner);
     array_box_add(&box, inner, 1, 1);
-    TRY(array_box_copy(&box, value, out, context->parallel, status));
+    TRY(array_box_take(context, i, &box, value, rank - 1, dims, status));
   }
   return true;
 }
