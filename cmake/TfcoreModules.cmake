@@ -28,9 +28,9 @@ set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/bitcast array/check_numerics array/diag array/matrix_diagonals array/mirror_pad array/roll
-  array/scatter_nd array/search_sorted array/space_batch array/unique codecs control_flow/map_accumulate
+  array/scatter_nd array/search_sorted array/unique codecs control_flow/map_accumulate
   control_flow/ref_select ctc data image/colours image/combined_non_max_suppression
-  image/crop_and_resize image/draw_boxes image/extract_glimpse image/non_max_suppression image/projective_transform
+  image/crop_and_resize image/draw_boxes image/extract_glimpse image/projective_transform
   image/quantized_resize image/resize_bicubic image/resize_bilinear image/resize_nearest
   image/scale_and_translate io/image_summary io/save_restore_v1 io/summary io/tensor_summary linalg
   lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
@@ -44,14 +44,16 @@ set(TFCORE_SIDE_OPS
   random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
   training/sparsity_training)
 # Files of which only the kernels for int32 and int64 are in that module: such numbers are mostly sizes and indices.
-set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/power math/segment_rows math/unsorted_segment nn/pooling)
+set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/clip math/power math/segment_rows math/unsorted_segment nn/pooling)
 # What training needs is in a third module: sources of src/, other ops, and all ops whose names say that they compute gradients or
 # apply them. It is fetched when one of these is asked for. Transposed convolutions are
 # Conv2DBackpropInput also where nothing is trained.
 set(TFCORE_TRAINING_SOURCES
   gradient function/text/function_parse function/text/function_print checkpoint c_api/c_api_function_of_graph
   c_api/c_api_gradients c_api/c_api_gradient_check)
-set(TFCORE_TRAINING_OPS array/dynamic_partition io/save_restore math/unsorted_segment random training)
+set(TFCORE_TRAINING_OPS
+  array/broadcast_args array/dynamic_partition io/save_restore lists/stack math/unsorted_segment random state/assign_add
+  state/reference_variable training)
 set(TFCORE_TRAINING_NAMES "Grad(Grad)?(V2|V3)?$|BackpropFilter$|NativeBackpropInput$|Apply|CrossEntropyWithLogits$")
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
