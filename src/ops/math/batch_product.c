@@ -56,24 +56,22 @@ static int64_t workspace_for(BatchProduct *batch, int threads) {
   return size / LINE * LINE;
 }
 
-/* Products [0, end): the threads take whole ones. */
+/* Products [0, end): the threads take whole ones. A unit of work (base/parallel.h) is PER_WORK multiply-adds;
+ * a product has CALL units beside them. */
 static void share_products(BatchJob *job, int64_t end, const Parallel *parallel) {
-  enum {
-    PRODUCTS_PER_WORK = 20,
-    CALL = 64
-  }; /* the multiply-adds in a unit of work, and the work beside them */
+  enum { PER_WORK = 20, CALL = 64 };
   const GemmArgs *args = &job->batch->product.args;
   double m = (double)args->m, n = (double)args->n, k = (double)args->k;
   double moved = (double)dtype_size(job->batch->product.type) * (m * k + k * n + m * n);
   job->parallel = NULL;
-  parallel_arithmetic(parallel, end, m * n * k / PRODUCTS_PER_WORK + CALL, moved, multiply_range, job);
+  parallel_arithmetic(parallel, end, m * n * k / PER_WORK + CALL, moved, multiply_range, job);
 }
 
+/* Each thread has as many products as the others. Those that are left are divided if they have LARGE
+ * multiply-adds; all are if they have MOST, because a step can be stopped only inside a product that its
+ * thread runs for all. */
 bool batch_product_run(KernelContext *context, BatchProduct *batch, Status *status) {
-  enum {
-    LARGE = 1000000,
-    HUGE = 100000000
-  }; /* multiply-adds of a product that is worth, or needs, all threads */
+  enum { LARGE = 1000000, MOST = 100000000 };
   const GemmArgs *args = &batch->product.args;
   int threads = parallel_threads(context->parallel);
   int64_t count = 1;
@@ -83,9 +81,8 @@ bool batch_product_run(KernelContext *context, BatchProduct *batch, Status *stat
   if (args->m == 0 || args->n == 0) return true;
   merge_rows(batch);
   for (int i = 0; i < batch->rank; i++) count *= batch->dims[i];
-  /* Each thread has as many products as the others, and those that are left are divided if they are large. */
   double products = (double)args->m * (double)args->n * (double)args->k;
-  int64_t divided = products > HUGE ? count : products > LARGE || count < threads ? count % threads : 0;
+  int64_t divided = products > MOST ? count : products > LARGE || count < threads ? count % threads : 0;
   int64_t of_all = workspace_for(batch, threads), own = workspace_for(batch, 1), size;
   if (of_all < 0 || own < 0 || __builtin_mul_overflow(own, threads, &size))
     return status_oom(status, "a product of matrices");
