@@ -15,7 +15,7 @@ const TESTS = {
   tensor: ['share'],
   op: ['threads'],
   runtime: ['at_the_same_time', 'another_thread', 'default_pool', 'every_index', 'a_body_may', 'device'],
-  ops: ['split_rows', 'steps_at_once'],
+  ops: ['split_rows', 'steps_at_once', 'several_threads', 'random_equations'],
   c_api: ['threads', 'deadlines'],
   golden: [],
 };
