@@ -49,8 +49,8 @@ function innerLoops(instructions) {
 }
 
 /**
- * [{ name, stores, loads, multiplyAdds, length }] of the inner loops of a function's code that have vectors: how many vectors
- * they store on the stack and load from there, their fused multiply-adds, and their instructions.
+ * [{ name, stores, loads, multiplyAdds, vectors, length }] of the inner loops of a function's code that have vectors: how many
+ * vectors they store on the stack and load from there, their fused multiply-adds, their instructions with vectors, and all.
  */
 export function vectorLoops(code) {
   const instructions = [...code.matchAll(/^0x[0-9a-f]+\s+([0-9a-f]+)\s+[0-9a-f]+\s+(.*)$/gm)].map(

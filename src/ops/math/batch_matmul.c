@@ -18,8 +18,7 @@ static bool batch_construct(const KernelConstruction *construction, void *memory
   return node_attr_bool(construction->node, "adj_y", &state->adjoint[1], status);
 }
 
-/* The batch sizes of the output, and which matrices of the operands each product has: strides count matrices.
- */
+/* The batch sizes of the output. */
 static bool plan_batch(const Shape *x, const Shape *y, bool broadcasts, BatchProduct *batch, Status *status) {
   char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
   const Shape *shapes[2] = {x, y};
