@@ -23,6 +23,7 @@ static double reject(double rate, double highest, Philox generator) {
   RandomPairs uniforms = {0};
   double log_rate = log(rate), b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
   double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
+  int sign; /* lgamma stores it in a variable that threads share */
   for (int overflows = 0; overflows < MOST_OVERFLOWS;) {
     double u = random_next_uniform(&generator, &uniforms) - 0.5;
     double v = random_next_uniform(&generator, &uniforms), shifted = 0.5 - fabs(u);
@@ -34,7 +35,7 @@ static double reject(double rate, double highest, Philox generator) {
     if (shifted >= 0.07 && v <= 0.9277 - 3.6224 / (b - 2)) return k;
     if (k < 0 || (shifted < 0.013 && v > shifted)) continue;
     double s = log(v * inverse_alpha / (a / (shifted * shifted) + b));
-    if (s <= -rate + k * log_rate - lgamma(k + 1)) return k;
+    if (s <= -rate + k * log_rate - lgamma_r(k + 1, &sign)) return k;
   }
   return highest;
 }

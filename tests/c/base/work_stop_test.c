@@ -118,8 +118,8 @@ TEST(a_loop_is_prepared_for_threads_if_it_is_split) {
   CHECK(parallel_shares(2, 2 * PARALLEL_WORK, 0));
   CHECK(!parallel_shares(1, 2 * PARALLEL_WORK, 0));
   CHECK(parallel_shares(2, 2 * PARALLEL_WORK, 8.0 * PARALLEL_WORK)); /* long loops are split anyway */
-#ifndef TFCORE_SPLIT_ALL_LOOPS
   CHECK(parallel_shares(2, brief, 0));
+#ifndef TFCORE_SPLIT_ALL_LOOPS
   CHECK(!parallel_shares(2, brief, PARALLEL_MOVED * 0.2 * brief));
   CHECK(!parallel_shares(2, 1.8 * PARALLEL_WORK / PARALLEL_NEAR, 0));
 #endif
