@@ -36,6 +36,10 @@ WindowView window_backward(const WindowAxis *axis, int64_t phase);
 void window_inside(const WindowView *view, int64_t place, int64_t *begin, int64_t *end);
 /* The places [begin, end) all of whose taps are inside; tap_step > 0. */
 void window_whole(const WindowView *view, int64_t *begin, int64_t *end);
+/* From the first to the last position that `places` adjacent places see. */
+static inline int64_t window_extent(const WindowView *view, int64_t places) {
+  return (places - 1) * view->step + (view->taps - 1) * view->tap_step + 1;
+}
 static inline int64_t window_phases(const WindowAxis *axis) {
   return axis->stride < axis->in ? axis->stride : axis->in;
 }

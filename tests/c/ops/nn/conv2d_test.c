@@ -48,7 +48,7 @@ static int at(bool first, const int dims[4], int n, int r, int c, int d) {
                : ((n * dims[1] + r) * dims[2] + c) * dims[3] + d;
 }
 
-enum { MAX_ELEMENTS = 8192 };
+enum { MAX_ELEMENTS = 16384 };
 static double x[MAX_ELEMENTS], w[MAX_ELEMENTS], y[MAX_ELEMENTS], dx[MAX_ELEMENTS], dw[MAX_ELEMENTS];
 
 /* y, or dx and dw for the given y. */
@@ -223,7 +223,7 @@ TEST(convolutions_of_odd_sizes) {
   }
 }
 
-/* Windows of every second pixel of a colour image (blas/conv_in_place.inc): at each edge and not, more of
+/* Windows of every second pixel of a colour image (blas/conv_colour.inc): at each edge and not, more of
  * them than are multiplied together, as many, and fewer; outputs that are whole panels of a packed filter and
  * not. */
 TEST(convolutions_of_colour_images) {
@@ -246,8 +246,9 @@ TEST(convolutions_of_colour_images) {
   }
 }
 
-/* Groups of few channels, whose windows are multiplied where they are, and of too many: at each edge and not,
- * with dilations, and with outputs that are whole panels of a packed filter and not. */
+/* Groups of few channels (blas/conv_groups.inc), and of too many: at each edge and not, with dilations, with
+ * outputs that are whole panels of a packed filter and not, and images of which the lines or the columns are
+ * copied in pieces. */
 TEST(convolutions_of_groups) {
   static const Setting kSettings[] = {{2, 9, 13, 16, 3, 3, 16, 4, {1, 1}, {1, 1}, "SAME"},
                                       {1, 11, 17, 16, 3, 3, 32, 2, {1, 1}, {1, 1}, "SAME"},
@@ -259,11 +260,25 @@ TEST(convolutions_of_groups) {
                                       {1, 6, 20, 12, 1, 7, 8, 2, {1, 3}, {1, 2}, "EXPLICIT"},
                                       {1, 4, 30, 12, 3, 3, 8, 2, {2, 1}, {1, 1}, "SAME"},
                                       {1, 9, 9, 8, 3, 3, 40, 2, {1, 1}, {1, 1}, "SAME"},
-                                      {1, 9, 9, 64, 3, 3, 8, 2, {1, 1}, {1, 1}, "SAME"}};
+                                      {1, 9, 9, 64, 3, 3, 8, 2, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 40, 20, 16, 3, 3, 16, 2, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 3, 266, 16, 3, 3, 16, 2, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 3, 150, 16, 3, 3, 8, 2, {2, 1}, {1, 2}, "EXPLICIT"},
+                                      {1, 5, 100, 16, 5, 5, 8, 2, {1, 2}, {1, 1}, "SAME"}};
   for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
     CHECK_CONTEXT("setting %d", i);
     check_setting(&kSettings[i], DT_DOUBLE);
     check_setting(&kSettings[i], DT_FLOAT);
+  }
+}
+
+TEST(lines_of_groups_of_any_length) {
+  for (int columns = 1; columns < 30; columns++) {
+    for (int outputs = 4; outputs <= 16; outputs += 4) {
+      Setting s = {1, 5, columns, 6, 3, 3, 2 * outputs, 2, {2, 1}, {1, 1}, "SAME"};
+      CHECK_CONTEXT("%d columns, %d outputs", columns, outputs);
+      check_setting(&s, DT_FLOAT);
+    }
   }
 }
 
