@@ -83,10 +83,11 @@ bool batch_product_run(KernelContext *context, BatchProduct *batch, Status *stat
   for (int i = 0; i < batch->rank; i++) count *= batch->dims[i];
   double products = (double)args->m * (double)args->n * (double)args->k;
   int64_t divided = products > MOST ? count : products > LARGE || count < threads ? count % threads : 0;
-  int64_t of_all = workspace_for(batch, threads), own = workspace_for(batch, 1), size;
+  int64_t of_all = divided > 0 ? workspace_for(batch, threads) : 0;
+  int64_t own = divided < count ? workspace_for(batch, 1) : 0, size;
   if (of_all < 0 || own < 0 || __builtin_mul_overflow(own, threads, &size))
     return status_oom(status, "a product of matrices");
-  if (divided == count || (divided > 0 && of_all > size)) size = of_all;
+  if (of_all > size) size = of_all;
   Buffer *workspaces = NULL;
   if (size > 0) TRY((workspaces = kernel_scratch(context, size, status)));
   BatchJob job = {.batch = batch, .workspaces = workspaces ? workspaces->data : NULL, .workspace = own};
