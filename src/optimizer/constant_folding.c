@@ -19,10 +19,11 @@ typedef enum NodeState {
 /* Whether the pass computes the node from the values of its inputs. */
 static bool reads_values(NodeState state) { return state == CONSTANT || state == ENTERED; }
 
-/* The nodes that must have run before a node could run, if the node itself is removed. */
+/* What must have run before a node could run, if the node itself is removed: nodes, with the index
+ * CONTROL_SLOT, and outputs of Switches, which run whichever of their outputs is alive. */
 enum { MAX_WAITS = 4 };
 typedef struct Waits {
-  Node *nodes[MAX_WAITS];
+  NodeOutput sources[MAX_WAITS];
   int32_t count;
   int32_t gate_of; /* if there are more: the id of a node with the same ones, whose gate represents them; else
                     * 0 */
@@ -39,6 +40,7 @@ typedef struct Folder {
   uint8_t *state;      /* NodeState by id */
   uint8_t *passable;   /* by id: a node that only reads its output's shape need not wait for it */
   Waits *waits;        /* by id */
+  Node ***identities;  /* by id: of the outputs of a Switch; NULL until one is needed */
   Node **gates;        /* by id: a NoOp that waits for the same nodes; NULL until it is needed */
   uint8_t *needed;     /* by id: a value that is replaced depends on it */
   int32_t *readers;    /* by id: the number of needed nodes that have not read its values yet */
@@ -128,27 +130,28 @@ static bool find_passable(Folder *f, const Node *node) {
   }
   if (!node->op || kept(f->options->keep, node) || node_is_control_flow(node)) return true;
   for (int i = 0; i < node->num_inputs; i++) {
-    if (!node->inputs[i]) return true;
+    const Edge *edge = node->inputs[i];
+    if (!edge || (node_is_switch(edge->src) && reads_references(node))) return true;
   }
   TRY(node_has_effects(node, &effects, f->status));
   f->passable[node->id] = !effects;
   return true;
 }
 
-static void add_wait(Waits *waits, Node *node, const Node *owner) {
+static void add_wait(Waits *waits, NodeOutput source, const Node *owner) {
   if (waits->gate_of == owner->id) return;
   for (int i = 0; i < waits->count; i++) {
-    if (waits->nodes[i] == node) return;
+    if (waits->sources[i].node == source.node && waits->sources[i].index == source.index) return;
   }
   if (waits->gate_of > 0 || waits->count == MAX_WAITS) {
     waits->gate_of = owner->id;
   } else {
-    waits->nodes[waits->count++] = node;
+    waits->sources[waits->count++] = source;
   }
 }
 
 static void add_waits(Waits *waits, const Waits *more, const Node *owner) {
-  for (int i = 0; i < more->count && more->gate_of == 0; i++) add_wait(waits, more->nodes[i], owner);
+  for (int i = 0; i < more->count && more->gate_of == 0; i++) add_wait(waits, more->sources[i], owner);
   if (more->gate_of == 0 || more->gate_of == waits->gate_of) return;
   waits->gate_of = waits->count == 0 && waits->gate_of == 0 ? more->gate_of : owner->id;
 }
@@ -161,6 +164,10 @@ static bool passes_over(const Folder *f, const Edge *edge) {
   return edge_is_control(edge) ? state == CONSTANT || state == CONSTANT_SHAPE : f->passable[edge->src->id];
 }
 
+static NodeOutput wait_of(const Edge *edge) {
+  return (NodeOutput){edge->src, node_is_switch(edge->src) ? edge->src_output : CONTROL_SLOT};
+}
+
 static void find_waits(Folder *f, const Node *node) {
   Waits *waits = &f->waits[node->id];
   for (int64_t i = 0; i < node_num_in_edges(node); i++) {
@@ -169,7 +176,7 @@ static void find_waits(Folder *f, const Node *node) {
     if (passes_over(f, edge)) {
       add_waits(waits, &f->waits[edge->src->id], node);
     } else {
-      add_wait(waits, edge->src, node);
+      add_wait(waits, wait_of(edge), node);
     }
   }
 }
@@ -228,10 +235,44 @@ static bool push_inner_gates(Folder *f, const Node *node, GateStack *stack) {
   return true;
 }
 
+/* The Identities of the outputs of a Switch, NULL for outputs without one; or NULL when out of memory. */
+static Node **find_identities(Folder *f, const Node *node) {
+  Node **found = f->identities[node->id];
+  if (!found) {
+    found = f->identities[node->id] = arena_calloc(f->arena, node->num_outputs, sizeof *found);
+    for (int32_t i = 0; found && i < node->num_out_edges; i++) {
+      const Edge *edge = node->out_edges[i];
+      if (edge_is_control(edge) || !node_is_identity(edge->dst) || edge->dst->num_control_inputs > 0)
+        continue;
+      found[edge->src_output] = edge->dst;
+    }
+  }
+  return found;
+}
+
+/* An Identity of the output of a Switch. Without readers a new one is harmless if a later step fails. */
+static bool make_identity(Folder *f, NodeOutput source, Node **identity) {
+  const Node *node = source.node;
+  Node **list = find_identities(f, node);
+  if (!list) return oom(f);
+  if (!list[source.index]) {
+    TRY(optimizer_add_identity(f->graph, graph_new_free_name(f->graph, node->name), node->def->device,
+                               source.node, source.index, &list[source.index], f->status));
+    TRY(graph_infer_leniently(f->graph, list[source.index], f->status));
+  }
+  *identity = list[source.index];
+  return true;
+}
+
+static bool wait_for_source(Folder *f, NodeOutput source, Node *waiting) {
+  Node *node = source.node;
+  if (source.index != CONTROL_SLOT) TRY(make_identity(f, source, &node));
+  return optimizer_control(f->graph, node, waiting, f->status);
+}
+
 static bool wait_for(Folder *f, const Waits *waits, Node *waiting) {
   if (waits->gate_of > 0) return optimizer_control(f->graph, f->gates[waits->gate_of], waiting, f->status);
-  for (int i = 0; i < waits->count; i++)
-    TRY(optimizer_control(f->graph, waits->nodes[i], waiting, f->status));
+  for (int i = 0; i < waits->count; i++) TRY(wait_for_source(f, waits->sources[i], waiting));
   return true;
 }
 
@@ -243,7 +284,7 @@ static bool add_gate(Folder *f, const Node *node) {
     const Edge *edge = node_in_edge(node, i);
     if (!edge) continue;
     TRY(passes_over(f, edge) ? wait_for(f, &f->waits[edge->src->id], gate)
-                             : optimizer_control(f->graph, edge->src, gate, f->status));
+                             : wait_for_source(f, wait_of(edge), gate));
   }
   f->gates[node->id] = gate;
   return true;
@@ -435,11 +476,13 @@ static bool prepare(Folder *f) {
   f->state = arena_calloc(f->arena, ids, 1);
   f->passable = arena_calloc(f->arena, ids, 1);
   f->waits = arena_calloc(f->arena, ids, sizeof *f->waits);
+  f->identities = arena_calloc(f->arena, ids, sizeof(Node **));
   f->gates = arena_calloc(f->arena, ids, sizeof(Node *));
   f->needed = arena_calloc(f->arena, ids, 1);
   f->readers = arena_calloc(f->arena, ids, sizeof *f->readers);
   f->values = arena_calloc(f->arena, ids, sizeof *f->values);
-  bool all = f->state && f->passable && f->waits && f->gates && f->needed && f->readers && f->values;
+  bool all = f->state && f->passable && f->waits && f->identities && f->gates && f->needed && f->readers &&
+             f->values;
   if (!all) f->count = 0;
   return all || oom(f);
 }

@@ -365,6 +365,83 @@ TEST(constants_that_enter_a_loop_are_folded_in_it) {
   graph_free(graph);
 }
 
+static bool waits_for(const Node *node, const Node *other) {
+  for (int32_t i = 0; i < node->num_control_inputs; i++) {
+    if (node->control_inputs[i]->src == other) return true;
+  }
+  return false;
+}
+
+/* The same, also through gates. */
+static bool waits_through(const Node *node, const Node *other) {
+  bool found = waits_for(node, other);
+  for (int32_t i = 0; i < node->num_control_inputs && !found; i++) {
+    const Node *gate = node->control_inputs[i]->src;
+    found = strcmp(gate->def->op, "NoOp") == 0 && waits_through(gate, other);
+  }
+  return found;
+}
+
+/* The Identity of an output, which is alive only where the output is. */
+static const Node *identity_of(NodeOutput output, int *count) {
+  const Node *identity = NULL;
+  *count = 0;
+  for (int32_t i = 0; i < output.node->num_out_edges; i++) {
+    const Edge *edge = output.node->out_edges[i];
+    if (edge->src_output != output.index || !node_is_identity(edge->dst)) continue;
+    identity = edge->dst;
+    ++*count;
+  }
+  return identity;
+}
+
+/* A shape that is known is still dead in the branch that is not taken. */
+TEST(shapes_in_a_branch_are_folded_in_it) {
+  enum { MANY = 6 }; /* more than the folder notes for a node */
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  const Attr is_bool[] = {{"dtype", "type: DT_BOOL"}, {"shape", "shape { }"}};
+  NodeOutput x = placeholder(graph, "x", "shape { dim { size: 2 } dim { size: 3 } }"), branches[MANY],
+             sum = x;
+  Node *one[2];
+  for (int i = 0; i < MANY; i++) {
+    char name[8];
+    snprintf(name, sizeof name, "p%d", i);
+    NodeOutput which = out(add_node(graph, "Placeholder", name, NULL, 0, is_bool, 2));
+    snprintf(name, sizeof name, "s%d", i);
+    branches[i] = (NodeOutput){binary(graph, "Switch", name, x, which).node, i % 2};
+    snprintf(name, sizeof name, "a%d", i);
+    sum = binary(graph, "Add", name, sum, branches[i]);
+  }
+  for (int i = 0; i < 2; i++) /* two readers of one shape wait for the same Identity */
+    one[i] = binary(graph, "Reshape", i ? "n1" : "n0", x, unary(graph, "Shape", i ? "t1" : "t0", branches[1]))
+                 .node;
+  Node *all = binary(graph, "Reshape", "n", x, unary(graph, "Shape", "t", sum)).node;
+  const FoldOptions options = {.trust_shapes = true};
+  bool changed;
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+  CHECK_OK(graph_fold_constants(graph, &options, &changed, &status), &status);
+  CHECK(changed && graph_is_whole(graph));
+  const Node *folded = all->inputs[1]->src;
+  CHECK_STR_EQ(folded->def->op, "Const");
+  CHECK_INT_EQ(folded->num_control_inputs, 1);
+  const Node *gate = folded->control_inputs[0]->src;
+  CHECK_STR_EQ(gate->def->op, "NoOp");
+  for (int i = 0; i < MANY; i++) {
+    int count;
+    const Node *identity = identity_of(branches[i], &count);
+    CHECK_INT_EQ(count, 1);
+    CHECK(waits_through(gate, identity) && !waits_through(gate, branches[i].node));
+    for (int k = 0; k < 2 && i == 1; k++) {
+      CHECK_STR_EQ(one[k]->inputs[1]->src->def->op, "Const");
+      CHECK(waits_for(one[k]->inputs[1]->src, identity) &&
+            !waits_for(one[k]->inputs[1]->src, branches[i].node));
+    }
+  }
+  graph_free(graph);
+}
+
 /* --- all passes --- */
 
 enum { MOST_VALUES = 48 };
@@ -561,13 +638,6 @@ static const char kConverter[] =
     "node { name: 'a' op: 'Neg' input: 'l' attr { key: 'T' value { type: DT_FLOAT } } } "
     "node { name: 'b' op: 'Neg' input: 'l:1' attr { key: 'T' value { type: DT_FLOAT } } } "
     "node { name: 'last' op: 'NoOp' input: '^l' }";
-
-static bool waits_for(const Node *node, const Node *other) {
-  for (int32_t i = 0; i < node->num_control_inputs; i++) {
-    if (node->control_inputs[i]->src == other) return true;
-  }
-  return false;
-}
 
 /* The node reads an Identity of x that waits for `first`. */
 static const Node *check_passed_on(const Graph *graph, const char *name) {

@@ -38,6 +38,14 @@ def _some_tensors(graph, rng, count):
     return rng.sample(tensors, min(count, len(tensors)))
 
 
+def _may_be_dead(operation):
+    """Whether the node is in a branch. A value that is fed there is alive, so that a Merge may take either of two."""
+    if operation.type in ('Switch', '_SwitchN'):
+        return True
+    sources = [*(tensor.op for tensor in operation.inputs), *operation.control_inputs]
+    return operation.type not in ('Merge', 'Exit') and any(map(_may_be_dead, sources))
+
+
 def _sound(name, rng):
     case, made = _build(name, rng)
     tensors = _some_tensors(case.graph, rng, 4)
@@ -50,7 +58,7 @@ def _sound(name, rng):
                 _step(case, made, fetches, feeds)
         if case.gradients:
             _step(case, made, [made.outputs[-1]], feeds, gradients=True)
-        fed = rng.choice(tensors)
+        fed = rng.choice([tensor for tensor in tensors if not _may_be_dead(tensor.op)] or made.feeds)
         inside = {**feeds, fed: np.full(fed.shape, rng.randrange(2), fed.dtype.as_numpy_dtype)} if fed.shape.rank == 0 else feeds
         _step(case, made, [rng.choice([y for y in [*made.outputs, alive] if y is not fed])], inside)
         _step(case, made, [alive], {})

@@ -49,6 +49,8 @@ class RandomGraph:
         return called
 
     def _value(self, pool, depth):
+        if self.random.random() < 0.1:
+            return self._shape(self.random.choice(pool))
         if depth == 0 or self.random.random() < 0.4:
             return self._arithmetic(self.random.choice(pool), self.random.choice(pool))
         return self._flow(pool, depth, [self._conditional, self._conditional, self._loop, self._loop, self._switched, self._wired_loop,
@@ -65,6 +67,12 @@ class RandomGraph:
     def _arithmetic(self, a, b):
         return self.random.choice([lambda: a + b, lambda: tf.maximum(a, b) * 0.5, lambda: tf1.where(a < b, a, b), lambda: a * 0.25,
                                    lambda: _bounded(a - b)])()
+
+    def _shape(self, a):
+        """A number that follows from a shape alone, which an optimizer may know: it must be dead where the value is."""
+        query = self.random.choice([raw.Size, raw.Rank, raw.Shape])
+        queried = query(input=self.random.choice([a, tf.reshape(a, [1, 1]), tf.stack([a, a, a])]))
+        return tf.reduce_sum(tf.cast(queried, tf.float32)) * self.random.choice([1.0, 2.0, 4.0])
 
     def _values(self, pool, depth):
         """The last of one or two new values."""
@@ -96,7 +104,7 @@ class RandomGraph:
     def _switched(self, pool, depth):
         a, b = self.random.choice(pool), self.random.choice(pool)
         no, yes = raw.Switch(data=a, pred=a < b)
-        sides = [no * 2.0, yes + 1.0]
+        sides = [no * 2.0, yes + 1.0] if self.random.random() < 0.7 else [self._shape(no), self._shape(yes)]
         self.random.shuffle(sides)
         merged, index = raw.Merge(inputs=sides)
         return self.random.choice([merged + tf.cast(index, tf.float32), merged, sides[0]] if depth > 1 else [merged])
@@ -107,7 +115,8 @@ class RandomGraph:
         index = tf.cast(_bounded(self.random.choice(pool)), tf.int32)
         switch = tf1.get_default_graph().create_op('_SwitchN', [a, index], [tf.float32] * count, name='SwitchN',
                                                    attrs={'num_outs': tf1.AttrValue(i=count), 'T': tf1.AttrValue(type=1)})
-        merged, taken = raw.Merge(inputs=[y + float(k) for k, y in enumerate(switch.outputs)])
+        shapes = self.random.random() < 0.3
+        merged, taken = raw.Merge(inputs=[(self._shape(y) if shapes else y) + float(k) for k, y in enumerate(switch.outputs)])
         return merged + tf.cast(taken, tf.float32)
 
     def _wired_loop(self, pool, depth):
