@@ -398,14 +398,21 @@ void kernel_registry_mention(const Op *op, const NodeDef *node) {
 
 /* --- lookup --- */
 
-/* Appends the kernels of one op, which need not exist. */
+static bool list_entry(const Op *op, const KernelEntry *entry, Arena *arena, KernelList *list,
+                       Status *status) {
+  KernelDef *def;
+  TRY(describe_entry(op, entry, arena, &def, status));
+  return proto_append(arena, (void ***)&list->kernel, &list->n_kernel, def, status);
+}
+
+/* Appends the kernels of one op, which need not exist. Control flow, which runs without kernels, is listed as
+ * if it had one for all types, as in TensorFlow. */
 static bool list_op(const Op *op, const char *op_name, Arena *arena, KernelList *list, Status *status) {
+  static const KernelEntry kAnyType = {DT_INVALID};
   int count = op ? num_entries(op) : 0;
-  for (int i = 0; i < count; i++) {
-    KernelDef *def;
-    TRY(describe_entry(op, &op->registration->kernels[i], arena, &def, status));
-    TRY(proto_append(arena, (void ***)&list->kernel, &list->n_kernel, def, status));
-  }
+  for (int i = 0; i < count; i++) TRY(list_entry(op, &op->registration->kernels[i], arena, list, status));
+  if (count == 0 && op && node_class_has_no_kernel(op->node_class))
+    TRY(list_entry(op, &kAnyType, arena, list, status));
   for (const Registered *kernel = string_map_find(&registry.by_op, op_name); kernel;
        kernel = kernel->next_of_op) {
     KernelDef *def = proto_copy(kernel->def, arena);

@@ -38,6 +38,22 @@ describe('checkCompatibility', () => {
     );
   });
 
+  it('misses no control flow, which runs without kernels', () =>
+    withGraph(tf, (graph) => {
+      const x = graph.placeholder('float32', [], { name: 'x' });
+      const taken = graph.op('Switch', [x, graph.placeholder('bool', [])]);
+      graph.op('Merge', [[taken.output(0), taken.output(1)]]);
+      const entered = graph.op('Enter', [x], { attrs: { frame_name: 'loop' } });
+      graph.op('Exit', [graph.op('NextIteration', [entered])]);
+      graph.op('LoopCond', [graph.placeholder('bool', [])]);
+      graph.op('ControlTrigger', []);
+      assert.deepEqual(tf.checkCompatibility(graph.toGraphDef()), {
+        missing: [],
+        uncalled: [],
+        unknownAttrs: [],
+      });
+    }));
+
   it('finds functions in lists', () => {
     const branches = `attr { key: "branches" value { list { func { name: "There" } func { name: "Gone" } } } }`;
     assert.deepEqual(

@@ -197,3 +197,22 @@ TEST(what_is_registered_can_be_listed) {
   arena_free(arena);
   TF_DeleteStatus(f.status);
 }
+
+/* Also those of control flow, which programs carry out without kernels. */
+TEST(every_op_of_the_tables_has_a_kernel_in_the_list) {
+  TF_Status *tf_status = TF_NewStatus();
+  Status status;
+  status_init(&status);
+  Arena *arena = arena_new();
+  TF_Buffer *buffer = TF_GetAllOpList();
+  void *parsed = NULL;
+  CHECK_OK(proto_parse(kOpList, buffer->data, buffer->length, arena, &parsed, &status), status);
+  const OpList *ops = parsed;
+  for (size_t i = 0; ops && i < ops->n_op; i++) {
+    CHECK_CONTEXT("%s", ops->op[i]->name);
+    CHECK(read_list(TF_GetRegisteredKernelsForOp(ops->op[i]->name, tf_status), arena)->n_kernel > 0);
+  }
+  TF_DeleteBuffer(buffer);
+  arena_free(arena);
+  TF_DeleteStatus(tf_status);
+}
