@@ -141,7 +141,11 @@ static bool find_round(Finder *f) {
   while (f->top > 0) {
     const Node *node = f->stack[--f->top];
     for (int i = 0; i < node->num_inputs; i++) {
-      if (node->inputs[i]) TRY(visit(f, node->inputs[i]->src));
+      Node *from = input_node(node, i);
+      if (!from) continue;
+      /* A variable that only the condition reads has no Switch. */
+      bool is_first_value = node_is_loop_merge(node) && node_is_enter(from) && is_of_frame(f, from);
+      if (!is_first_value) TRY(visit(f, from));
     }
     for (int32_t i = 0; i < node->num_control_inputs; i++) TRY(visit(f, node->control_inputs[i]->src));
   }

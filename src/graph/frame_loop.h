@@ -11,7 +11,8 @@
  *   enter -> merge -> split -> (the round) -> next -> merge
  *                          `-> Exit
  *
- * A value that is the same in every round enters through a constant Enter. */
+ * A variable that only the condition reads may have no Switch, and counts as a part of the condition. A value
+ * that is the same in every round enters through a constant Enter. */
 #ifndef TFCORE_GRAPH_FRAME_LOOP_H_
 #define TFCORE_GRAPH_FRAME_LOOP_H_
 

@@ -107,6 +107,35 @@ static const char kLibrary[] =
     "  y = Mul[T=double](exit:output:0, x)\n"
     "  return y = y:z:0\n"
     "}\n"
+    /* Only the condition reads 'mg', whose Switch a freezer removed. */
+    "Halting(x:double, z:double) -> (y:double) {\n"
+    "  zero = Const[dtype=int32, value=0]() @ x\n"
+    "  first = Const[dtype=bool, value=true]() @ x\n"
+    "  ei = Enter[T=int32, frame_name=\"Halting\"](zero:output:0)\n"
+    "  eg = Enter[T=bool, frame_name=\"Halting\"](first:output:0)\n"
+    "  ey = Enter[T=double, frame_name=\"Halting\"](z)\n"
+    "  ex = Enter[T=double, frame_name=\"Halting\", is_constant=true](x)\n"
+    "  mi = Merge[T=int32, N=2](ei:output:0, ni:output:0)\n"
+    "  mg = Merge[T=bool, N=2](eg:output:0, ng:output:0)\n"
+    "  my = Merge[T=double, N=2](ey:output:0, ny:output:0)\n"
+    "  n = Const[dtype=int32, value=9]() @ mi\n"
+    "  less = Less[T=int32](mi:output:0, n:output:0)\n"
+    "  both = LogicalAnd(mg:output:0, less:z:0)\n"
+    "  go = LoopCond(both:z:0)\n"
+    "  si = Switch[T=int32](mi:output:0, go:output:0)\n"
+    "  sy = Switch[T=double](my:output:0, go:output:0)\n"
+    "  pivot = Identity[T=int32](si:output_true:0)\n"
+    "  one = Const[dtype=int32, value=1]() @ pivot\n"
+    "  ai = AddV2[T=int32](pivot:output:0, one:output:0)\n"
+    "  more = Less[T=int32](pivot:output:0, one:output:0)\n"
+    "  next = Mul[T=double](sy:output_true:0, ex:output:0)\n"
+    "  ni = NextIteration[T=int32](ai:z:0)\n"
+    "  ng = NextIteration[T=bool](more:z:0)\n"
+    "  ny = NextIteration[T=double](next:z:0)\n"
+    "  exit = Exit[T=double](sy:output_false:0)\n"
+    "  y = Mul[T=double](exit:output:0, x)\n"
+    "  return y = y:z:0\n"
+    "}\n"
     /* A trigger is alive behind a dead value. */
     "Triggered(x:double, z:double) -> (y:double) {\n"
     "  p = Less[T=double](x, z)\n"
@@ -191,6 +220,7 @@ static const Case kCases[] = {
     {"Behind", 2, 0.5},
     {"LoopOfBranch", 0.5, 0.75},
     {"LoopOfBranch", 0.75, 2},
+    {"Halting", 0.7, 1.3},
     {"Triggered", 0.5, 2},
     {"Triggered", 2, 0.5},
     {"Executed", 0.5, 2},
