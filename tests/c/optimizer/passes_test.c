@@ -406,7 +406,7 @@ TEST(shapes_in_a_branch_are_folded_in_it) {
              sum = x;
   Node *one[2];
   for (int i = 0; i < MANY; i++) {
-    char name[8];
+    char name[16];
     snprintf(name, sizeof name, "p%d", i);
     NodeOutput which = out(add_node(graph, "Placeholder", name, NULL, 0, is_bool, 2));
     snprintf(name, sizeof name, "s%d", i);
