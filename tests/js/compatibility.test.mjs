@@ -43,8 +43,8 @@ describe('checkCompatibility', () => {
       const x = graph.placeholder('float32', [], { name: 'x' });
       const taken = graph.op('Switch', [x, graph.placeholder('bool', [])]);
       graph.op('Merge', [[taken.output(0), taken.output(1)]]);
-      const entered = graph.op('Enter', [x], { attrs: { frame_name: 'loop' } });
-      graph.op('Exit', [graph.op('NextIteration', [entered])]);
+      const entered = graph.op('Enter', [x], { attrs: { frame_name: 'loop' } }).output(0);
+      graph.op('Exit', [graph.op('NextIteration', [entered]).output(0)]);
       graph.op('LoopCond', [graph.placeholder('bool', [])]);
       graph.op('ControlTrigger', []);
       assert.deepEqual(tf.checkCompatibility(graph.toGraphDef()), {

@@ -11,8 +11,13 @@ const LIBRARY = [
   constant('Never', 'bool', false),
 ];
 
-const queried = (query, result = 'output:0') => (name, x) =>
-  [`${name}_q = ${query}(${x})`, `${name} = Cast[SrcT=int32, DstT=float](${name}_q:${result})`, 'y:0'];
+const queried =
+  (query, result = 'output:0') =>
+  (name, x) => [
+    `${name}_q = ${query}(${x})`,
+    `${name} = Cast[SrcT=int32, DstT=float](${name}_q:${result})`,
+    'y:0',
+  ];
 const called = (call, result) => (name, x, f) => [`${name} = ${call(x, f)}`, result];
 const LOWERED = '_lower_using_switch_merge=true';
 
@@ -24,7 +29,13 @@ const SIDES = {
   Rank: queried('Rank[T=float]'),
   'the shape of a value behind other ops': (name, x) => {
     const [query, cast, result] = queried('Shape[T=float]')(name, `${name}_b:y:0`);
-    return [`${name}_a = Identity[T=float](${x})`, `${name}_b = Neg[T=float](${name}_a:output:0)`, query, cast, result];
+    return [
+      `${name}_a = Identity[T=float](${x})`,
+      `${name}_b = Neg[T=float](${name}_a:output:0)`,
+      query,
+      cast,
+      result,
+    ];
   },
   call: called((x, f) => `${f}(${x})`, 'y:0'),
   PartitionedCall: called((x, f) => `PartitionedCall[Tin={float}, Tout={float}, f=${f}](${x})`, 'output:0'),
@@ -41,7 +52,8 @@ const SIDES = {
       [
         `Case${lowered}`,
         called(
-          (x, f) => `StatelessCase[Tin={float}, Tout={float}, branches=[${f}, ${f}]${lowered}](k:output:0, ${x})`,
+          (x, f) =>
+            `StatelessCase[Tin={float}, Tout={float}, branches=[${f}, ${f}]${lowered}](k:output:0, ${x})`,
           'output:0',
         ),
       ],
@@ -83,7 +95,13 @@ describe('a branch that is not taken', () => {
       for (const optimize of [true, false]) {
         const session = new tf.Session(graph, { optimize });
         for (const taken of [false, true]) {
-          const result = await session.run(index, new Map([[x, [3]], [p, tf.tensor(taken)]]));
+          const result = await session.run(
+            index,
+            new Map([
+              [x, [3]],
+              [p, tf.tensor(taken)],
+            ]),
+          );
           assert.equal(result.item(), taken ? 1 : 0, `optimize: ${optimize}, taken: ${taken}`);
         }
         await session.close();
