@@ -19,7 +19,7 @@
  * stride phases of a pixel, a convolution of dy with the filter elements that contribute to it
  * (blas/conv_filter.inc): no zeros are multiplied, and nothing is scattered. Only for images with very few
  * channels the products are scattered (blas/conv_scatter.inc). Results do not depend on the number of
- * threads. blas/winograd.h is faster for most filters of 3 x 3 and 5 x 5 floats.
+ * threads. blas/winograd.h is faster for most filters of floats with 3 or 5 taps.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_

@@ -1,5 +1,6 @@
-/* Convolutions of floats by filters of 3 x 3 with a quarter of the multiplications, and of 5 x 5 with about a
- * third: Winograd's algorithms F(4 x 4, 3 x 3) and F(2 x 2, 5 x 5).
+/* Convolutions of floats by filters of 3 x 3 with a quarter of the multiplications, of 5 x 5 with about a
+ * third, and by filters of one row or column, as those of sequences, with a half (3 taps) or 0.6 (5 taps) of
+ * them: Winograd's algorithms F(4 x 4, 3 x 3), F(2 x 2, 5 x 5), F(4, 3) and F(2, 5).
  *
  *   if (winograd_suits(CONV_FORWARD, &conv, false)) {
  *     int64_t size = winograd_filter_size(&conv);
@@ -12,10 +13,11 @@
  * pixels and one of the filter turn the convolution into products at 36 points, which are summed over the
  * channels; a third transform turns the sums into the results. At each point the products of many tiles are a
  * product of matrices, [tiles, channels] by [channels, outputs], which gemm_f32 computes for a block of tiles
- * that stays in the cache. The gradient by the filter exchanges the filter and the results: a tile of dy is
- * transformed as a filter is, and the products of all tiles are summed before the third transform. The
- * results of a dilated convolution at every dilation-th place are those of a convolution of every dilation-th
- * pixel, and have tiles of their own.
+ * that stays in the cache. Tiles of filters of one row or column are lines of 4 or 2 results, which depend on
+ * 6 pixels. The gradient by the filter exchanges the filter and the results: a tile of dy is transformed as a
+ * filter is, and the products of all tiles are summed before the third transform. The results of a dilated
+ * convolution at every dilation-th place are those of a convolution of every dilation-th pixel, and have
+ * tiles of their own.
  *
  * Rounding errors: with the points 0, +-1/sqrt(2), +-sqrt(2) and infinity, the largest error measured for
  * numbers of similar size is 4e-6 of the sum of magnitudes |x * w| over the window; most are below 1e-6, as
@@ -27,8 +29,9 @@
 
 #include "blas/conv.h"
 
-/* Whether the filter allows the algorithm, at any size of the image: 3 x 3 or 5 x 5, strides of one, one
- * group, channels in whole vectors, and a transformed filter of at most 16 MiB. */
+/* Whether the filter allows the algorithm, at any size of the image: 3 or 5 taps in both directions or in one
+ * of them, strides of one, one group, channels in whole vectors, and a transformed filter of at most 16 MiB.
+ */
 bool winograd_allows(const Conv *conv);
 /* Whether the algorithm is allowed and faster, and each window, or for CONV_FILTER each element of the
  * filter, sees a pixel. `constant`: the filter has been transformed before. */

@@ -155,7 +155,40 @@ static bool multiply_tiles(KernelContext *context, ConvProduct product, const Co
   return true;
 }
 
-/* The gradient by the filter, by blas/winograd.h. */
+/* 16-bit floats are converted. */
+static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &conv),
+                                             HALF_KERNELS(NULL, &conv_f32),
+                                             {DT_INT32, NULL, &conv_i32}};
+
+/* By blas/conv.h; `packed`: the filter's packed form, or NULL. */
+static bool multiply_windows(KernelContext *context, ConvProduct product, const Conv *conv,
+                             const ConvType *type, const void *a, const void *b, const void *packed,
+                             void *result, Status *status) {
+  Buffer *workspace = NULL;
+  int64_t size = type->workspace(product, conv, packed);
+  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
+  type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
+  buffer_unref(workspace);
+  return true;
+}
+
+/* The products that read the filter. */
+static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
+                     const void *b, void *result, Status *status) {
+  const ConvState *state = context->state;
+  DataType dtype = context->output_types[0];
+  bool depthwise = conv->groups == conv->in_channels && conv->groups > 1;
+  if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
+  const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
+  const void *packed = NULL;
+  bool done = false;
+  if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
+  if (done) return true;
+  if (state->is_constant) TRY(pack_filter(context, &(Packing){product, type, conv, b}, &packed, status));
+  return multiply_windows(context, product, conv, type, a, b, packed, result, status);
+}
+
+/* The gradient by the filter, by blas/winograd.h. *done: whether `dw` is valid. */
 static bool sum_tiles(KernelContext *context, const Conv *conv, const void *x, const void *dy, void *dw,
                       bool *done, Status *status) {
   if (!winograd_suits(CONV_FILTER, conv, false)) return true;
@@ -166,42 +199,26 @@ static bool sum_tiles(KernelContext *context, const Conv *conv, const void *x, c
   return true;
 }
 
-/* 16-bit floats are converted. */
-static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &conv),
-                                             HALF_KERNELS(NULL, &conv_f32),
-                                             {DT_INT32, NULL, &conv_i32}};
-
-static bool multiply(KernelContext *context, ConvProduct product, const Conv *conv, const void *a,
-                     const void *b, void *result, Status *status) {
-  const ConvState *state = context->state;
-  DataType dtype = context->output_types[0];
-  /* Of the products with a single channel, only this one is faster so. */
-  bool depthwise = conv->groups == conv->in_channels && (conv->groups > 1 || product == CONV_FILTER);
-  if (depthwise && dtype != DT_INT32) return depthwise_multiply(context, product, conv, a, b, result, status);
-  const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
-  const void *packed = NULL;
-  Buffer *workspace = NULL;
+/* The gradient by the filter: a function of its own, because only training needs its code. */
+static bool sum_windows(KernelContext *context, ConvProduct product, const Conv *conv, const void *x,
+                        const void *dy, void *dw, Status *status) {
+  /* also with a single channel, where only this product is faster so */
+  if (conv->groups == conv->in_channels) return depthwise_multiply(context, product, conv, x, dy, dw, status);
+  const ConvType *type = TYPED_LOOPS(kTypedProducts, context->output_types[0]);
   bool done = false;
-  if (type == &conv_f32 && product == CONV_FILTER) TRY(sum_tiles(context, conv, a, b, result, &done, status));
-  else if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
-  if (done) return true;
-  if (state->is_constant) TRY(pack_filter(context, &(Packing){product, type, conv, b}, &packed, status));
-  int64_t size = type->workspace(product, conv, packed);
-  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
-  type->run(product, conv, a, b, packed, result, context->parallel, workspace ? workspace->data : NULL);
-  buffer_unref(workspace);
-  return true;
+  if (type == &conv_f32) TRY(sum_tiles(context, conv, x, dy, dw, &done, status));
+  return done || multiply_windows(context, product, conv, type, x, dy, NULL, dw, status);
 }
 
-static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, Tensor *out,
-                    Status *status) {
+static bool compute(KernelContext *context, ConvProduct product, const Conv *conv, WindowProduct *by_windows,
+                    Tensor *out, Status *status) {
   bool first = ((const ConvState *)context->state)->attrs.channels_first;
   if (first && tensor_num_elements(out) > 0 && plane_product_suits(conv, out->dtype)) {
     const Tensor *a = context->inputs[product == CONV_INPUT ? 2 : 0],
                  *b = context->inputs[product == CONV_FILTER ? 2 : 1];
     return plane_product(context, product, conv, a->data, b->data, out, status);
   }
-  return window_compute(context, product, conv, first, multiply, out, status);
+  return window_compute(context, product, conv, first, by_windows, out, status);
 }
 
 static bool conv2d(KernelContext *context, Status *status) {
@@ -225,7 +242,7 @@ static bool conv2d(KernelContext *context, Status *status) {
   ProductEnd end;
   TRY(product_end_begin(&end, context, out, conv.out_channels, status));
   conv.bias = end.bias, conv.activation = end.activation, conv.epilogue = end.epilogue;
-  return product_end_finish(&end, compute(context, CONV_FORWARD, &conv, out, status));
+  return product_end_finish(&end, compute(context, CONV_FORWARD, &conv, multiply, out, status));
 }
 
 static bool check_sizes(const int32_t *sizes, int count, Status *status) {
@@ -266,7 +283,7 @@ static bool conv2d_backprop_input(KernelContext *context, Status *status) {
   }
   TRY(place_windows(state, kName, dims, shape_dims(&filter->shape), shape_dims(&grad->shape), &conv, status));
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
-  return compute(context, CONV_INPUT, &conv, out, status);
+  return compute(context, CONV_INPUT, &conv, multiply, out, status);
 }
 
 static bool conv2d_backprop_filter(KernelContext *context, Status *status) {
@@ -288,7 +305,7 @@ static bool conv2d_backprop_filter(KernelContext *context, Status *status) {
   TRY(place_windows(context->state, kName, shape_dims(&input->shape), dims, shape_dims(&grad->shape), &conv,
                     status));
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &out, status));
-  return compute(context, CONV_FILTER, &conv, out, status);
+  return compute(context, CONV_FILTER, &conv, sum_windows, out, status);
 }
 
 static bool shape_backprop_filter(InferenceContext *c, Status *status) {

@@ -9,20 +9,34 @@
 #include "blas/fake_parallel.h"
 #include "harness.h"
 
-/* Rows and columns of images with that many pixels before and after them. */
-static Conv conv_of_taps(int64_t taps, int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4],
+/* Filters: squares, and lines in both directions. */
+typedef struct Taps {
+  int64_t rows, columns;
+} Taps;
+
+/* Rows and columns of images with that many pixels before and after them; in a direction with one tap, none.
+ */
+static Conv conv_of_taps(Taps taps, int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4],
                          int64_t in_channels, int64_t out_channels) {
-  int64_t out_rows = rows + pads[0] + pads[1] - (taps - 1),
-          out_columns = columns + pads[2] + pads[3] - (taps - 1);
+  int64_t row_pads = taps.rows > 1 ? pads[0] + pads[1] : 0,
+          column_pads = taps.columns > 1 ? pads[2] + pads[3] : 0;
+  WindowAxis of_rows = {rows, rows + row_pads - (taps.rows - 1), taps.rows, 1,
+                        1,    taps.rows > 1 ? pads[0] : 0},
+             of_columns = {columns,
+                           columns + column_pads - (taps.columns - 1),
+                           taps.columns,
+                           1,
+                           1,
+                           taps.columns > 1 ? pads[2] : 0};
   return (Conv){.batch = batch,
-                .axis = {{rows, out_rows, taps, 1, 1, pads[0]}, {columns, out_columns, taps, 1, 1, pads[2]}},
+                .axis = {of_rows, of_columns},
                 .in_channels = in_channels,
                 .out_channels = out_channels,
                 .groups = 1};
 }
 static Conv conv_of(int64_t batch, int64_t rows, int64_t columns, const int64_t pads[4], int64_t in_channels,
                     int64_t out_channels) {
-  return conv_of_taps(3, batch, rows, columns, pads, in_channels, out_channels);
+  return conv_of_taps((Taps){3, 3}, batch, rows, columns, pads, in_channels, out_channels);
 }
 /* The same convolution with dilated windows of the same images and pads. */
 static Conv dilated(Conv conv, int64_t row_dilation, int64_t column_dilation) {
@@ -70,12 +84,12 @@ static float *numbers(int64_t count, Numbers *next, uint32_t seed) {
 /* The sum and the sum of magnitudes for each result of a product. */
 static void sums(ConvProduct product, const Conv *conv, const float *a, const float *b, double *sum,
                  double *magnitude) {
-  int64_t in = conv->in_channels, out = conv->out_channels, taps = conv->axis[0].filter;
+  int64_t in = conv->in_channels, out = conv->out_channels;
   const WindowAxis *r = &conv->axis[0], *c = &conv->axis[1];
   for (int64_t place = 0; place < conv->batch * r->out * c->out; place++) {
-    for (int64_t tap = 0; tap < taps * taps; tap++) {
-      int64_t y = place / c->out % r->out - r->pad + tap / taps * r->dilation,
-              x = place % c->out - c->pad + tap % taps * c->dilation;
+    for (int64_t tap = 0; tap < r->filter * c->filter; tap++) {
+      int64_t y = place / c->out % r->out - r->pad + tap / c->filter * r->dilation,
+              x = place % c->out - c->pad + tap % c->filter * c->dilation;
       if (y < 0 || y >= r->in || x < 0 || x >= c->in) continue;
       int64_t pixel = (place / c->out / r->out * r->in + y) * c->in + x;
       for (int64_t i = 0; i < in; i++) {
@@ -140,14 +154,16 @@ static double error_of(ConvProduct product, const Conv *conv, bool packed, Numbe
 static const int64_t kSame[4] = {1, 1, 1, 1}, kValid[4] = {0, 0, 0, 0}, kWide[4] = {2, 2, 2, 2};
 
 /* All products of convolutions of several sizes. */
-static void check_sizes(int64_t taps, const int64_t pads[4]) {
-  static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20},  {2, 8, 5, 20, 16},  {3, 4, 4, 24, 16},
-                                      {1, 3, 13, 36, 16}, {2, 14, 3, 16, 36}, {1, 17, 18, 16, 16}};
-  for (int i = 0; i < 6; i++) {
+static void check_sizes(Taps taps, const int64_t pads[4]) {
+  static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20},  {2, 8, 5, 20, 16},   {3, 4, 4, 24, 16},
+                                      {1, 3, 13, 36, 16}, {2, 14, 3, 16, 36},  {1, 17, 18, 16, 16},
+                                      {2, 1, 65, 16, 24}, {1, 131, 1, 20, 36}, {1, 2, 6, 24, 20}};
+  for (int i = 0; i < 9; i++) {
     const int64_t *s = kSizes[i];
     Conv conv = conv_of_taps(taps, s[0], s[1], s[2], pads, s[3], s[4]);
     if (conv.axis[0].out < 1 || conv.axis[1].out < 1) continue;
-    CHECK_CONTEXT("%d taps, size %d, pads %d, %d", (int)taps, i, (int)pads[0], (int)pads[2]);
+    CHECK_CONTEXT("%dx%d taps, size %d, pads %d, %d", (int)taps.rows, (int)taps.columns, i, (int)pads[0],
+                  (int)pads[2]);
     CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
     CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
     CHECK(error_of(CONV_INPUT, &conv, false, even_number) <= 4e-6);
@@ -160,8 +176,12 @@ TEST(tiles_give_the_sums_of_windows) {
   static const int64_t kPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 1, 0, 2}, {2, 2, 1, 0}};
   static const int64_t kWidePads[][4] = {{2, 2, 2, 2}, {0, 0, 0, 0}, {4, 1, 0, 3}, {1, 4, 3, 2}};
   for (int p = 0; p < 4; p++) {
-    check_sizes(3, kPads[p]);
-    check_sizes(5, kWidePads[p]);
+    check_sizes((Taps){3, 3}, kPads[p]);
+    check_sizes((Taps){5, 5}, kWidePads[p]);
+    check_sizes((Taps){1, 3}, kPads[p]);
+    check_sizes((Taps){3, 1}, kPads[p]);
+    check_sizes((Taps){1, 5}, kWidePads[p]);
+    check_sizes((Taps){5, 1}, kWidePads[p]);
   }
 }
 
@@ -172,21 +192,26 @@ TEST(tiles_of_several_blocks) {
   CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
   CHECK(error_of(CONV_FORWARD, &deep, true, even_number) <= 4e-6);
   CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
-  wide = conv_of_taps(5, 2, 21, 26, kWide, 16, 32);
-  CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
-  CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
-  CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
+  const Taps kMore[] = {{5, 5}, {1, 3}, {5, 1}};
+  for (int i = 0; i < 3; i++) {
+    CHECK_CONTEXT("%dx%d taps", (int)kMore[i].rows, (int)kMore[i].columns);
+    wide = conv_of_taps(kMore[i], 2, 61, 66, kWide, 16, i == 0 ? 32 : 112);
+    CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
+    CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
+    CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
+  }
 }
 
 /* Each phase has tiles of its own; phases differ in size, and some are smaller than a tile. */
 TEST(tiles_of_dilated_windows) {
   static const int64_t kDilations[][2] = {{2, 3}, {4, 2}, {3, 1}, {1, 5}, {6, 7}};
-  for (int i = 0; i < 30; i++) {
-    const int64_t *d = kDilations[i % 5], taps = i < 15 ? 3 : 5;
+  for (int i = 0; i < 90; i++) {
+    const int64_t *d = kDilations[i % 5], taps = i / 15 % 2 == 0 ? 3 : 5;
     /* as many results as pixels, no padding, padding on one side */
     int64_t before = i / 5 % 3 == 0 ? taps / 2 : 0, after = i / 5 % 3 == 1 ? 0 : taps / 2;
     const int64_t pads[] = {before * d[0], after * d[0], before * d[1], after * d[1]};
-    Conv conv = dilated(conv_of_taps(taps, 2, 29, 32, pads, 16, 20), d[0], d[1]);
+    const Taps kShapes[] = {{taps, taps}, {1, taps}, {taps, 1}};
+    Conv conv = dilated(conv_of_taps(kShapes[i / 30], 2, 29, 32, pads, 16, 20), d[0], d[1]);
     CHECK_CONTEXT("case %d", i);
     CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
     CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
@@ -205,14 +230,15 @@ static void double_block(const void *arg, void *c, int64_t rows, int64_t columns
 
 TEST(tiles_have_an_epilogue) {
   static const int64_t kSizes[][5] = {{1, 7, 9, 16, 20}, {3, 4, 4, 24, 16}, {2, 21, 26, 16, 112}};
-  for (int i = 0; i < 6; i++) {
-    const int64_t *s = kSizes[i / 2];
-    Conv conv = conv_of(s[0], s[1], s[2], kSame, s[3], s[4]), ended;
+  static const Taps kShapes[] = {{3, 3}, {1, 3}, {3, 1}};
+  for (int i = 0; i < 18; i++) {
+    const int64_t *s = kSizes[i / 2 % 3];
+    Conv conv = conv_of_taps(kShapes[i / 6], s[0], s[1], s[2], kSame, s[3], s[4]), ended;
     ended = conv = dilated(conv, 1 + i % 2, 1 + i % 2);
     const GemmEpilogue epilogue = {double_block, &conv, 1};
     ended.epilogue = &epilogue;
     int64_t count = result_size(&conv), calls = 0;
-    float *a = numbers(image_size(&conv), even_number, 1), *w = numbers(9 * s[3] * s[4], even_number, 2);
+    float *a = numbers(image_size(&conv), even_number, 1), *w = numbers(filter_size(&conv), even_number, 2);
     float *plain = mem_alloc(count * (int64_t)sizeof(float)),
           *both = mem_alloc(count * (int64_t)sizeof(float));
     REQUIRE(a && w && plain && both);
@@ -229,10 +255,12 @@ TEST(tiles_have_an_epilogue) {
 }
 
 TEST(tiles_of_activations_and_of_numbers_of_different_sizes) {
-  for (int64_t taps = 3; taps <= 5; taps += 2) {
-    Conv conv = conv_of_taps(taps, 2, 16, 16, taps == 3 ? kSame : kWide, 32, 16);
+  static const Taps kShapes[] = {{3, 3}, {5, 5}, {1, 3}, {5, 1}};
+  for (int i = 0; i < 4; i++) {
+    const Taps taps = kShapes[i];
+    Conv conv = conv_of_taps(taps, 2, 16, 16, i % 2 == 0 ? kSame : kWide, 32, 16);
     for (ConvProduct product = CONV_FORWARD; product <= CONV_FILTER; product++) {
-      CHECK_CONTEXT("%d taps, product %d", (int)taps, product);
+      CHECK_CONTEXT("%dx%d taps, product %d", (int)taps.rows, (int)taps.columns, product);
       CHECK(error_of(product, &conv, product == CONV_FORWARD, positive_number) <= 4e-6);
       CHECK(error_of(product, &conv, product == CONV_FORWARD, spread_number) <= 4e-6);
     }
@@ -255,12 +283,16 @@ static void check_threads(ConvProduct product, const Conv *conv, bool packed) {
 }
 
 TEST(tiles_have_the_same_bits_on_any_number_of_threads) {
-  Conv conv = conv_of(2, 30, 33, kSame, 32, 48), wide = conv_of_taps(5, 2, 30, 33, kWide, 32, 48);
+  Conv conv = conv_of(2, 30, 33, kSame, 32, 48), wide = conv_of_taps((Taps){5, 5}, 2, 30, 33, kWide, 32, 48),
+       line = conv_of_taps((Taps){1, 3}, 2, 30, 33, kSame, 32, 48);
   check_threads(CONV_FORWARD, &conv, false);
   check_threads(CONV_FORWARD, &conv, true);
   check_threads(CONV_FILTER, &conv, false);
   check_threads(CONV_INPUT, &wide, false);
   check_threads(CONV_FILTER, &wide, false);
+  check_threads(CONV_FORWARD, &line, true);
+  check_threads(CONV_INPUT, &line, false);
+  check_threads(CONV_FILTER, &line, false);
 }
 
 static void check_infinities(ConvProduct product, const Conv *conv) {
@@ -283,11 +315,17 @@ static void check_infinities(ConvProduct product, const Conv *conv) {
 }
 
 TEST(tiles_report_results_that_are_not_finite) {
-  Conv conv = conv_of(1, 20, 20, kSame, 16, 16), wide = conv_of_taps(5, 1, 20, 20, kWide, 16, 16);
+  Conv conv = conv_of(1, 20, 20, kSame, 16, 16), wide = conv_of_taps((Taps){5, 5}, 1, 20, 20, kWide, 16, 16),
+       row = conv_of_taps((Taps){1, 3}, 1, 20, 20, kSame, 16, 16),
+       column = conv_of_taps((Taps){5, 1}, 1, 20, 20, kWide, 16, 16);
   check_infinities(CONV_FORWARD, &conv);
   check_infinities(CONV_FILTER, &conv);
   check_infinities(CONV_FORWARD, &wide);
   check_infinities(CONV_FILTER, &wide);
+  check_infinities(CONV_FORWARD, &row);
+  check_infinities(CONV_FILTER, &row);
+  check_infinities(CONV_FORWARD, &column);
+  check_infinities(CONV_FILTER, &column);
 }
 
 TEST(tiles_are_for_dense_windows_of_many_channels) {
@@ -320,12 +358,21 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(!winograd_suits(CONV_FORWARD, &conv, true));
   conv = dilated(conv_of(1, 3, 56, (int64_t[]){12, 12, 1, 1}, 64, 64), 6, 1); /* pixels between the taps */
   CHECK(!winograd_suits(CONV_FORWARD, &conv, true));
-  conv =
-      conv_of_taps(5, 1, 2, 56, (int64_t[]){2, 2, 2, 2}, 64, 64); /* elements of the filter that see none */
+  /* elements of the filter that see none */
+  conv = conv_of_taps((Taps){5, 5}, 1, 2, 56, kWide, 64, 64);
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_FILTER, &conv, false));
-  conv = conv_of_taps(5, 1, 56, 56, kWide, 64, 64);
+  conv = conv_of_taps((Taps){5, 5}, 1, 56, 56, kWide, 64, 64);
   CHECK(winograd_suits(CONV_FORWARD, &conv, false) && winograd_suits(CONV_FILTER, &conv, false));
   conv.axis[0].filter = 4;
+  CHECK(!winograd_allows(&conv));
+  conv = conv_of_taps((Taps){1, 3}, 1, 1, 512, kSame, 64, 64);
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_INPUT, &conv, false));
+  CHECK(winograd_suits(CONV_FILTER, &conv, false));
+  conv.axis[0].dilation = 2; /* of one tap */
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_FILTER, &conv, false));
+  conv = conv_of_taps((Taps){1, 1}, 1, 56, 56, kSame, 64, 64);
+  CHECK(!winograd_allows(&conv));
+  conv = conv_of_taps((Taps){1, 7}, 1, 56, 56, kWide, 64, 64);
   CHECK(!winograd_allows(&conv));
   conv = conv_of(1, 2, 2, kSame, 64, 64); /* most of the tile is outside */
   CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
