@@ -21,7 +21,7 @@ static const char *const kOps[] = {
     "Sign",         "Sin",        "Softplus",       "SoftplusGrad", "Softsign",
     "SoftsignGrad", "Sqrt",       "SqrtGrad",       "Square",       "SquaredDifference",
     "Sub",          "Tanh",       "TanhGrad",       "Xdivy",        "Xlog1py",
-    "Xlogy",
+    "Xlogy",        "_GeluApproximate", "_GeluExact",
 };
 
 static int compare(const void *name, const void *entry) { return strcmp(name, *(const char *const *)entry); }

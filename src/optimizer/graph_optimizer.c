@@ -4,6 +4,7 @@
 #include "optimizer/cse.h"
 #include "optimizer/dilate_convolutions.h"
 #include "optimizer/equal_variables.h"
+#include "optimizer/find_gelu.h"
 #include "optimizer/flatten_products.h"
 #include "optimizer/fuse_epilogues.h"
 #include "optimizer/fuse_parts.h"
@@ -84,6 +85,7 @@ static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,
                                             graph_join_equal_variables,
                                             graph_remove_neutral_operands,
                                             graph_multiply_by_reciprocals,
+                                            graph_find_gelu,
                                             graph_flatten_products,
                                             graph_fuse_products};
 

@@ -1,11 +1,19 @@
 #include "simd/vector_math.h"
 
-/* `function` is a constant after inlining, so it is inlined too. The remainder goes through a padded
- * vector. */
+/* `function` is a constant after inlining, so it is inlined too: once, because such functions are long. The
+ * remainder goes through a padded array. */
 SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x16 (*function)(f32x16)) {
-  int64_t i = 0;
-  for (; i + 16 <= count; i += 16) f32x16_store(y + i, function(f32x16_load(x + i)));
-  if (i < count) f32x16_store_some(y + i, count - i, function(f32x16_load_some(x + i, count - i, 0)));
+  float some[16];
+  for (int64_t left = count; left > 0; left -= 16, x += 16, y += 16) {
+    const float *from = x;
+    float *to = y;
+    if (left < 16) {
+      f32x16_store(some, f32x16_load_some(x, left, 0));
+      from = to = some;
+    }
+    f32x16_store(to, function(f32x16_load(from)));
+    if (left < 16) memcpy(y, some, sizeof *y * (size_t)left);
+  }
 }
 
 void vector_neg_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_neg); }
@@ -23,6 +31,24 @@ void vector_erfc_f32(int64_t count, const float *x, float *y) { map(count, x, y,
 void vector_softplus_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_softplus); }
 void vector_elu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_elu); }
 void vector_selu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_selu); }
+void vector_gelu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_gelu); }
+void vector_gelu_by_tanh_f32(int64_t count, const float *x, float *y) {
+  map(count, x, y, f32x16_gelu_by_tanh);
+}
+
+void vector_exp_anywhere(float *x) {
+  f32x16_store(x, f32x16_exp_anywhere(f32x16_load(x), f32x16_exp_parts));
+}
+
+/* Seldom run, so small rather than fast. */
+void vector_log_anywhere(float *to) {
+  const f32x16 x = f32x16_load(to), zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
+  i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
+  f32x16 y = f32x16_log_scaled(f32x16_select(denormal, x * 0x1p23f, x), denormal & 23 << 23);
+  y = f32x16_select(f32x16_less(x, infinity), y, x); /* +infinity and NaN */
+  y = f32x16_select(f32x16_equal(x, zero), -infinity, y);
+  f32x16_store(to, f32x16_select(f32x16_less(x, zero), f32x16_splat(NAN), y));
+}
 
 /* Numbers below -104, of which the result is 0, are usual beside near ones: masks are made of them. */
 void vector_exp_far(float *x) {

@@ -7,6 +7,7 @@
  *   f32x16_exp_below_zero                  3 ulp
  *   expm1, log1p, tanh, sigmoid, sin, cos  4 ulp
  *   erf, erfc, softplus, elu, selu         4 ulp
+ *   gelu, gelu_by_tanh                     4 + 2 x^2 ulp; gelu is -0 from -12.9 down, where it is no normal float
  *
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
  * stays NaN.
@@ -36,6 +37,9 @@ void vector_softplus_f32(int64_t count, const float *x, float *y); /* log(1 + ex
 void vector_elu_f32(int64_t count, const float *x, float *y);      /* x < 0 ? exp(x) - 1 : x */
 /* x < 0 ? SELU_SCALE_ALPHA * (exp(x) - 1) : SELU_SCALE * x */
 void vector_selu_f32(int64_t count, const float *x, float *y);
+void vector_gelu_f32(int64_t count, const float *x, float *y); /* x * erfc(-x / sqrt(2)) / 2 */
+/* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x^3))) / 2 */
+void vector_gelu_by_tanh_f32(int64_t count, const float *x, float *y);
 
 void vector_exp_f64(int64_t count, const double *x, double *y);
 void vector_expm1_f64(int64_t count, const double *x, double *y);
@@ -51,14 +55,25 @@ void vector_softplus_f64(int64_t count, const double *x, double *y);
 void vector_elu_f64(int64_t count, const double *x, double *y);
 void vector_selu_f64(int64_t count, const double *x, double *y);
 
-/* f32x16_exp_below_zero of 16 numbers, in place: a call keeps loops short where this is seldom needed. */
+/* f32x16_exp_below_zero, f32x16_exp and f32x16_log of 16 numbers, in place: for numbers out of the usual range,
+ * where a call keeps loops short. */
 void vector_exp_far(float *x);
+void vector_exp_anywhere(float *x);
+void vector_log_anywhere(float *x);
 
 /* The constants with which layers keep mean 0 and variance 1. */
 #define SELU_SCALE 1.0507009873554804934193349852946
 #define SELU_SCALE_ALPHA 1.7580993408473768599402175208123
 
 /* ---- the functions on vectors ---- */
+
+/* One of the functions in place. */
+SIMD_INLINE f32x16 f32x16_by_call(f32x16 x, void (*function)(float *x)) {
+  float values[16];
+  f32x16_store(values, x);
+  function(values);
+  return f32x16_load(values);
+}
 
 /* A constant for use in loops; `numbers` is a static table (see simd_table). */
 SIMD_INLINE f32x16 f32x16_constant(const float *numbers, int i) {
@@ -150,16 +165,12 @@ SIMD_INLINE int f32x16_is_near(f32x16 x) {
 
 SIMD_INLINE f32x16 f32x16_exp(f32x16 x) {
   return f32x16_is_near(f32x16_minus_abs(x)) ? f32x16_exp_near(x, f32x16_exp_parts)
-                                             : f32x16_exp_anywhere(x, f32x16_exp_parts);
+                                             : f32x16_by_call(x, vector_exp_anywhere);
 }
 /* Within 3 ulp, and faster. The first is for x in [-87, 0] and NaN, the second for x <= 0 and NaN. */
 SIMD_INLINE f32x16 f32x16_exp_near_zero(f32x16 x) { return f32x16_exp_near(x, f32x16_exp_parts_short); }
 SIMD_INLINE f32x16 f32x16_exp_below_zero(f32x16 x) {
-  if (f32x16_is_near(x)) return f32x16_exp_near_zero(x);
-  float far[16];
-  f32x16_store(far, x);
-  vector_exp_far(far);
-  return f32x16_load(far);
+  return f32x16_is_near(x) ? f32x16_exp_near_zero(x) : f32x16_by_call(x, vector_exp_far);
 }
 
 /* exp(r) - 1 for |r| <= log(2) / 2. */
@@ -218,19 +229,10 @@ SIMD_INLINE f32x16 f32x16_log_scaled(f32x16 x, i32x16 scale) {
   y = f32x16_madd(z, f32x16_constant(kNumbers, 3), y);
   return f32x16_madd(e, f32x16_constant(kNumbers, 4), f + y);
 }
-/* Seldom run, so small rather than fast. */
-SIMD_INLINE f32x16 f32x16_log_anywhere(f32x16 x) {
-  const f32x16 zero = f32x16_splat(0.0f), infinity = f32x16_splat(INFINITY);
-  i32x16 denormal = f32x16_less(x, f32x16_splat(0x1p-126f));
-  f32x16 y = f32x16_log_scaled(f32x16_select(denormal, x * 0x1p23f, x), denormal & 23 << 23);
-  y = f32x16_select(f32x16_less(x, infinity), y, x); /* +infinity and NaN */
-  y = f32x16_select(f32x16_equal(x, zero), -infinity, y);
-  return f32x16_select(f32x16_less(x, zero), f32x16_splat(NAN), y);
-}
 SIMD_INLINE f32x16 f32x16_log_normal(f32x16 x) { return f32x16_log_scaled(x, (i32x16){0}); }
 
 SIMD_INLINE f32x16 f32x16_log(f32x16 x) {
-  return f32x16_are_normal(x) ? f32x16_log_normal(x) : f32x16_log_anywhere(x);
+  return f32x16_are_normal(x) ? f32x16_log_normal(x) : f32x16_by_call(x, vector_log_anywhere);
 }
 
 /* The rounding error of u = 1 + x, divided by u, corrects log(u). */
@@ -241,7 +243,7 @@ SIMD_INLINE f32x16 f32x16_log1p(f32x16 x) {
   if (f32x16_are_normal(u)) {
     y = f32x16_log_normal(u) + f32x16_log1p_correction(x, u);
   } else {
-    f32x16 log = f32x16_log_anywhere(u);
+    f32x16 log = f32x16_by_call(u, vector_log_anywhere);
     i32x16 edge = f32x16_equal(u, f32x16_splat(0.0f)) | f32x16_equal(u, f32x16_splat(INFINITY));
     y = f32x16_select(edge, log, log + f32x16_log1p_correction(x, u));
   }
@@ -280,7 +282,7 @@ SIMD_INLINE f32x16 f32x16_erf(f32x16 x) {
                              0.0004413381975609809f,  -2.1686997570213862e-05f};
   static const float kFar[] = {4.0f};
   f32x16 t = f32x16_pmin(f32x16_abs(x), f32x16_constant(kFar, 0));
-  f32x16 far = f32x16_one() - f32x16_exp(f32x16_polynomial(t, kQ, 8));
+  f32x16 far = f32x16_one() - f32x16_exp_near(f32x16_polynomial(t, kQ, 8), f32x16_exp_parts);
   return f32x16_select(f32x16_less(t, f32x16_one()), f32x16_erf_near(x), f32x16_copysign(far, x));
 }
 
@@ -304,6 +306,40 @@ SIMD_INLINE f32x16 f32x16_erfc(f32x16 x) {
   else far = f32x16_times_power(far, biased);
   far = f32x16_select(f32x16_less(x, f32x16_splat(0.0f)), f32x16_two() - far, far);
   return f32x16_select(f32x16_less(t, f32x16_constant(kNumbers, 3)), f32x16_one() - f32x16_erf_near(x), far);
+}
+
+/* x * tail for negative x, else x - x * tail, with the tail of the normal distribution beyond |x|: with t = -|x|,
+ * exp(-t^2 / 2) * p(t) / q(t), minimax for the relative error. From the lowest t on, the tail is 0; infinity
+ * times 0 is NaN, as in the ops that this stands for. Few operations are products, of which processors start
+ * fewer at a time than sums: the power of 2 is added to the exponent. */
+SIMD_INLINE f32x16 f32x16_gelu(f32x16 x) {
+  static const float kP[] = {0.5f, -0.43473345041275024f, 0.18060553073883057f, -0.039748962968587875f,
+                             0.003985555376857519f};
+  static const float kQ[] = {1.0f,
+                             -1.6673518419265747f,
+                             1.1915614604949951f,
+                             -0.4625298082828522f,
+                             0.09964361786842346f,
+                             -0.009990153834223747f};
+  /* 2^f = 1 + f * r(f) for |f| <= 1/2 */
+  static const float kR[] = {0.6931470036506653f, 0.24022242426872253f, 0.05550733581185341f,
+                             0.009671512991189957f, 0.001326472731307149f};
+  static const float kNumbers[] = {-12.9f, -0.7213475204444817f, 0x1.8p23f, -0.0f};
+  const f32x16 lowest = f32x16_constant(kNumbers, 0), magic = f32x16_constant(kNumbers, 2);
+  /* x, or -x if it is positive; never below `lowest` then */
+  f32x16 factor = f32x16_pmin(x, f32x16_pmax(f32x16_neg(x), lowest)), t = f32x16_pmax(factor, lowest);
+  f32x16 ratio = f32x16_polynomial(t, kP, 5) / f32x16_polynomial(t, kQ, 6);
+  f32x16 exponent = t * f32x16_constant(kNumbers, 1) * t, shifted = exponent + magic,
+         rest = exponent - (shifted - magic);
+  f32x16 tail = f32x16_madd(rest * ratio, f32x16_polynomial(rest, kR, 5), ratio);
+  tail = (f32x16)(((u32x16)tail + ((u32x16)shifted << 23)) & (u32x16)f32x16_less(lowest, t));
+  return f32x16_madd(factor, tail, f32x16_pmax(x, f32x16_constant(kNumbers, 3)));
+}
+/* x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)) */
+SIMD_INLINE f32x16 f32x16_gelu_by_tanh(f32x16 x) {
+  static const float kNumbers[] = {1.5957691216f, 0.0713548162726f};
+  f32x16 slope = f32x16_madd(x * x, f32x16_constant(kNumbers, 1), f32x16_constant(kNumbers, 0));
+  return x * f32x16_sigmoid(x * slope);
 }
 
 /* max(x, 0) + log(1 + exp(-|x|)), of which the logarithm is that of a number from 1 to 2. NaN stays in the

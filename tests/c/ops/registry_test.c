@@ -125,7 +125,8 @@ static const OpDef *wanted_def(const char *name, Reference *reference, const Ref
 static bool is_not_tensorflows(const char *op) {
   return strncmp(op, "MapAccumulate", 13) == 0 || strcmp(op, "Prelu") == 0 ||
          strcmp(op, "FusedDepthwiseConv2dNative") == 0 || strcmp(op, "NonMaxSuppressionV5") == 0 ||
-         strcmp(op, "CombinedNonMaxSuppression") == 0 || strcmp(op, "_FusedElementwise") == 0;
+         strcmp(op, "CombinedNonMaxSuppression") == 0 || strcmp(op, "_FusedElementwise") == 0 ||
+         strncmp(op, "_Gelu", 5) == 0;
 }
 
 TEST(op_defs_equal_tensorflows) {
@@ -242,7 +243,7 @@ static bool has_no_gradient(const char *op) {
   bool old_batch =
       strncmp(op, "Batch", 5) == 0 && op_registry_find(op_registry_global(), op)->def->deprecation;
   bool quantized = strncmp(op, "Quantized", 9) == 0 || strncmp(op, "Requanti", 8) == 0;
-  return strncmp(op, "_Fused", 6) == 0 || old_batch || quantized;
+  return strncmp(op, "_Fused", 6) == 0 || strncmp(op, "_Gelu", 5) == 0 || old_batch || quantized;
 }
 
 TEST(every_op_has_shape_kernel_and_gradient) {
