@@ -1,5 +1,6 @@
 #include "optimizer/dilate_convolutions.h"
 
+#include "graph/node_builder.h"
 #include "op/node_def.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
@@ -101,16 +102,38 @@ static bool is_end(const NodeSet *keep, const Node *node, const char *op) {
          node_selects_own_kernel(node) && node->inputs[0] && node->inputs[1] && node->inputs[2];
 }
 
-/* Finds the nodes from `split` to the BatchToSpaceND; b->join stays NULL if other nodes are between. */
-static bool find_nodes(Blocks *b, const NodeSet *keep, Node *split, Status *status) {
-  *b = (Blocks){.split = split};
-  bool fits = true;
-  for (Node *node = split; fits;) {
+/* What gives the node its first input; NULL: not the only output of a node on the same device. */
+static Node *first_source(const Node *node) {
+  const Edge *edge = node->num_inputs > 0 ? node->inputs[0] : NULL;
+  return edge && edge->src->num_outputs == 1 && optimizer_same_device(edge->src, node) ? edge->src : NULL;
+}
+
+/* The nodes from the SpaceToBatchND to the convolution. Others may read these, too. */
+static bool find_before(Blocks *b, const NodeSet *keep, Node *convolution, bool *fits, Status *status) {
+  Node *from = first_source(convolution);
+  *fits = false;
+  if (from && optimizer_is_op(from, "ExpandDims")) {
+    TRY(add_part(b, keep, from, 0, fits, status));
+    if (!*fits) return true;
+    from = first_source(from);
+  }
+  b->split = from;
+  *fits = from && is_end(keep, from, "SpaceToBatchND");
+  return true;
+}
+
+/* Finds the nodes from the SpaceToBatchND to the BatchToSpaceND; b->join stays NULL if other nodes are between. */
+static bool find_nodes(Blocks *b, const NodeSet *keep, Node *convolution, Status *status) {
+  *b = (Blocks){.split = NULL};
+  bool fits;
+  TRY(find_before(b, keep, convolution, &fits, status));
+  if (fits) TRY(add_part(b, keep, convolution, 0, &fits, status));
+  for (Node *node = convolution; fits;) {
     const Edge *edge = node->num_out_edges == 1 ? node->out_edges[0] : NULL;
     if (!edge || edge_is_control(edge) || !optimizer_same_device(node, edge->dst)) return true;
     node = edge->dst;
     if (edge->dst_input == 0 && is_end(keep, node, "BatchToSpaceND")) {
-      if (b->convolution && b->is_removed == (b->added > 0)) b->join = node;
+      if (b->is_removed == (b->added > 0)) b->join = node;
       return true;
     }
     TRY(add_part(b, keep, node, edge->dst_input, &fits, status));
@@ -188,12 +211,30 @@ static bool set_attrs(Graph *graph, const Blocks *b, Node *convolution, Status *
                                  attr_value_int_list(arena, b->padding, 2 * AXES), status));
 }
 
+/* An ExpandDims like one that stays, with a name of its own. */
+static bool add_expansion(Graph *graph, const Node *like, NodeOutput from, Node **made, Status *status) {
+  NodeBuilder b;
+  node_builder(&b, graph, "ExpandDims", graph_new_free_name(graph, like->name));
+  node_builder_device(&b, like->def->device);
+  node_builder_type(&b, "T", like->input_types[0]);
+  node_builder_type(&b, "Tdim", like->input_types[1]);
+  node_builder_inputs(&b, (NodeOutput[]){from, edge_value(like->inputs[1])}, 2);
+  TRY(node_builder_finish_bare(&b, made, status));
+  (*made)->assigned_device = like->assigned_device;
+  return true;
+}
+
 /* A copy of part `i` that reads `from`. */
 static bool copy_part(Graph *graph, const Blocks *b, int i, NodeOutput from, Node **made, Status *status) {
   const Node *node = b->part[i].node;
-  TRY(optimizer_copy_node(graph, node, b->part[i].input, from, made, status));
+  if (node->num_out_edges > 1) TRY(add_expansion(graph, node, from, made, status));
+  else TRY(optimizer_copy_node(graph, node, b->part[i].input, from, made, status));
   if (node == b->convolution) TRY(set_attrs(graph, b, *made, status));
   return graph_infer_leniently(graph, *made, status);
+}
+
+static void remove_unread(Graph *graph, Node *node) {
+  if (node->num_out_edges == 0) graph_remove_node(graph, node);
 }
 
 static bool dilate(Graph *graph, const Blocks *b, Status *status) {
@@ -210,8 +251,8 @@ static bool dilate(Graph *graph, const Blocks *b, Status *status) {
   }
   TRY(optimizer_move_consumers(graph, b->join, &from, NULL, status));
   graph_remove_node(graph, b->join);
-  for (int i = b->num_parts - 1; i >= 0; i--) graph_remove_node(graph, b->part[i].node);
-  graph_remove_node(graph, b->split);
+  for (int i = b->num_parts - 1; i >= 0; i--) remove_unread(graph, b->part[i].node);
+  remove_unread(graph, b->split);
   return true;
 }
 
@@ -222,11 +263,9 @@ bool graph_dilate_convolutions(Graph *graph, const NodeSet *keep, bool *changed,
     Node *node = graph_node(graph, id);
     Blocks blocks;
     bool fits;
-    if (!node || !is_end(keep, node, "SpaceToBatchND") ||
-        dtype_is_ref(node->inputs[0]->src->output_types[node->inputs[0]->src_output]))
-      continue;
+    if (!node || !node->op || !product_op_of(node)) continue;
     TRY(find_nodes(&blocks, keep, node, status));
-    if (!blocks.join) continue;
+    if (!blocks.join || edge_is_reference(blocks.split->inputs[0])) continue;
     TRY(find_attrs(&blocks, &fits, status));
     if (!fits) continue;
     TRY(dilate(graph, &blocks, status));

@@ -58,6 +58,9 @@ static inline ShapeHandle optimizer_shape(const Node *node, int output) {
 static inline ShapeHandle optimizer_edge_shape(const Edge *edge) {
   return edge ? optimizer_shape(edge->src, edge->src_output) : NULL;
 }
+static inline bool edge_is_reference(const Edge *edge) {
+  return dtype_is_ref((int)edge->src->output_types[edge->src_output]);
+}
 /* Whether both shapes have known rank and the same dimensions, whatever those that are unknown. */
 bool optimizer_same_shape(ShapeHandle a, ShapeHandle b);
 /* The axis of the result that an ExpandDims adds; -1: it is not known. RESOURCE_EXHAUSTED when out of memory.

@@ -36,9 +36,7 @@ void vector_gelu_by_tanh_f32(int64_t count, const float *x, float *y) {
   map(count, x, y, f32x16_gelu_by_tanh);
 }
 
-void vector_exp_anywhere(float *x) {
-  f32x16_store(x, f32x16_exp_anywhere(f32x16_load(x), f32x16_exp_parts));
-}
+void vector_exp_anywhere(float *x) { f32x16_store(x, f32x16_exp_anywhere(f32x16_load(x), f32x16_exp_parts)); }
 
 /* Seldom run, so small rather than fast. */
 void vector_log_anywhere(float *to) {

@@ -7,7 +7,8 @@
  *   f32x16_exp_below_zero                  3 ulp
  *   expm1, log1p, tanh, sigmoid, sin, cos  4 ulp
  *   erf, erfc, softplus, elu, selu         4 ulp
- *   gelu, gelu_by_tanh                     4 + 2 x^2 ulp; gelu is -0 from -12.9 down, where it is no normal float
+ *   gelu, gelu_by_tanh                     4 + 2 x^2 ulp; gelu is -0 from -12.9 down, where it is no normal
+ * float
  *
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
  * stays NaN.
@@ -55,8 +56,8 @@ void vector_softplus_f64(int64_t count, const double *x, double *y);
 void vector_elu_f64(int64_t count, const double *x, double *y);
 void vector_selu_f64(int64_t count, const double *x, double *y);
 
-/* f32x16_exp_below_zero, f32x16_exp and f32x16_log of 16 numbers, in place: for numbers out of the usual range,
- * where a call keeps loops short. */
+/* f32x16_exp_below_zero, f32x16_exp and f32x16_log of 16 numbers, in place: for numbers out of the usual
+ * range, where a call keeps loops short. */
 void vector_exp_far(float *x);
 void vector_exp_anywhere(float *x);
 void vector_log_anywhere(float *x);
@@ -308,10 +309,10 @@ SIMD_INLINE f32x16 f32x16_erfc(f32x16 x) {
   return f32x16_select(f32x16_less(t, f32x16_constant(kNumbers, 3)), f32x16_one() - f32x16_erf_near(x), far);
 }
 
-/* x * tail for negative x, else x - x * tail, with the tail of the normal distribution beyond |x|: with t = -|x|,
- * exp(-t^2 / 2) * p(t) / q(t), minimax for the relative error. From the lowest t on, the tail is 0; infinity
- * times 0 is NaN, as in the ops that this stands for. Few operations are products, of which processors start
- * fewer at a time than sums: the power of 2 is added to the exponent. */
+/* x * tail for negative x, else x - x * tail, with the tail of the normal distribution beyond |x|: with t =
+ * -|x|, exp(-t^2 / 2) * p(t) / q(t), minimax for the relative error. From the lowest t on, the tail is 0;
+ * infinity times 0 is NaN, as in the ops that this stands for. Few operations are products, of which
+ * processors start fewer at a time than sums: the power of 2 is added to the exponent. */
 SIMD_INLINE f32x16 f32x16_gelu(f32x16 x) {
   static const float kP[] = {0.5f, -0.43473345041275024f, 0.18060553073883057f, -0.039748962968587875f,
                              0.003985555376857519f};

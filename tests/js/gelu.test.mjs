@@ -90,9 +90,15 @@ for (const variant of hostVariants()) {
       const weights = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i));
       const build = (g, x) => {
         const product = g.matMul(x, g.constant(tf.tensor(weights, [3, 4])));
-        return FORMS.erfc(g, g.biasAdd(product, g.constant(tf.tensor(Float32Array.of(0.1, -0.2, 0.3, 1), [4]))));
+        return FORMS.erfc(
+          g,
+          g.biasAdd(product, g.constant(tf.tensor(Float32Array.of(0.1, -0.2, 0.3, 1), [4]))),
+        );
       };
-      const x = tf.tensor(Float32Array.from({ length: 15 }, (_, i) => Math.cos(i) * 3), [5, 3]);
+      const x = tf.tensor(
+        Float32Array.from({ length: 15 }, (_, i) => Math.cos(i) * 3),
+        [5, 3],
+      );
       const { y, ops } = computed(tf, build, x);
       assert.ok(ops.includes('_FusedMatMul[BiasAdd,_GeluExact]'), ops.join());
       const plain = computed(tf, build, x, { optimize: false }).y;

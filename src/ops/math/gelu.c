@@ -1,5 +1,6 @@
-/* GELU in one op, which a pass of the optimizer (optimizer/find_gelu.h) puts in place of several nodes: x times
- * the distribution function of the normal distribution at x, and the approximation of that by a tanh. */
+/* GELU in one op, which a pass of the optimizer (optimizer/find_gelu.h) puts in place of several nodes: x
+ * times the distribution function of the normal distribution at x, and the approximation of that by a tanh.
+ */
 #include "op/op_registry.h"
 #include "ops/support/elementwise.h"
 #include "simd/vector_math.h"

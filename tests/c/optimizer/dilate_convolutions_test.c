@@ -37,6 +37,15 @@ static const char *shape_of(int rank, const int64_t *dims) {
   return strcat(to, " }");
 }
 
+/* The name, with a 2 if the graph has a node of that name. */
+static const char *new_name(const Graph *graph, const char *name) {
+  static char text[8][20];
+  static int next;
+  char *to = text[next++ % 8];
+  snprintf(to, sizeof *text, "%s%s", name, graph_find_node(graph, name) ? "2" : "");
+  return to;
+}
+
 static NodeOutput integers(Graph *graph, const char *name, int rank, const int64_t *dims,
                            const int64_t *values) {
   char text[400] = "tensor { dtype: DT_INT32 tensor_";
@@ -80,7 +89,7 @@ static NodeOutput blocks_node(Graph *graph, const Case *c, bool splits, NodeOutp
     block[count] = c->axis[k].block;
     margins[2 * count] = from[0], margins[2 * count + 1] = from[1];
   }
-  const char *name = splits ? "split" : "join";
+  const char *name = new_name(graph, splits ? "split" : "join");
   char names[2][20];
   snprintf(names[0], 20, "%s/block", name), snprintf(names[1], 20, "%s/margins", name);
   NodeOutput inputs[] = {x, integers(graph, names[0], 1, &count, block),
@@ -93,9 +102,9 @@ static NodeOutput window_product(Graph *graph, const Case *c, NodeOutput x) {
   Attr attrs[] = {{"strides", "list { i: [1, 1, 1, 1] }"},
                   {"padding", "s: 'VALID'"},
                   {"data_format", c->channels_first ? "s: 'NCHW'" : "s: 'NHWC'"}};
-  NodeOutput inputs[] = {x, placeholder(graph, "w", shape_of(4, dims))};
+  NodeOutput inputs[] = {x, placeholder(graph, new_name(graph, "w"), shape_of(4, dims))};
   return out(
-      add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D", "product", inputs, 2, attrs, 3));
+      add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D", new_name(graph, "product"), inputs, 2, attrs, 3));
 }
 
 static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
@@ -106,7 +115,7 @@ static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
 }
 
 static NodeOutput squeeze(Graph *graph, NodeOutput x, const char *axes) {
-  return out(add_node(graph, "Squeeze", "squeezed", &x, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
+  return out(add_node(graph, "Squeeze", new_name(graph, "squeezed"), &x, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
 }
 
 /* The axis that a line gets: of rows. */
@@ -489,6 +498,38 @@ TEST(other_nodes_between_stay) {
     REQUIRE(unary(graph, "Neg", "end", y).node);
     CHECK_CONTEXT("case %d", i);
     CHECK(dilate_with(graph, NULL) == (i == 3));
+    CHECK_CONTEXT("%s", "");
+    graph_free(graph);
+  }
+}
+
+/* The two convolutions of a gated unit read the same blocks; so may others, which need them as they are. */
+TEST(convolutions_may_share_the_blocks) {
+  enum { TWO, ONE_IS_READ, BLOCKS_ARE_READ, EXPANDED_IS_READ, CASES };
+  for (int i = 0; i < CASES; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    CHECK_CONTEXT("case %d", i);
+    Case c = causal();
+    int64_t row = 1;
+    NodeOutput x = placeholder(graph, "x", shape_of(3, (int64_t[]){1, 520, 2})), y[2];
+    NodeOutput blocks = blocks_node(graph, &c, true, x);
+    NodeOutput expanded = binary(graph, "ExpandDims", "expanded", blocks, integers(graph, "row", 0, NULL, &row));
+    for (int k = 0; k < 2; k++) {
+      NodeOutput product = window_product(graph, &c, expanded);
+      y[k] = blocks_node(graph, &c, false, squeeze(graph, product, "list { i: 1 }"));
+      if (k == 1 && i == ONE_IS_READ) unary(graph, "Neg", "read", product);
+    }
+    if (i == BLOCKS_ARE_READ) unary(graph, "Neg", "read", blocks);
+    if (i == EXPANDED_IS_READ) unary(graph, "Neg", "read", expanded);
+    NodeOutput gated = binary(graph, "Mul", "gated", unary(graph, "Tanh", "tanh", y[0]),
+                              unary(graph, "Sigmoid", "sigmoid", y[1]));
+    REQUIRE(unary(graph, "Neg", "end", gated).node);
+    CHECK(dilate_with(graph, NULL));
+    CHECK_STR_EQ(gated.node->inputs[0]->src->inputs[0]->src->def->op, "Squeeze");
+    CHECK(has_op(graph, "SpaceToBatchND") == (i != TWO));
+    CHECK(has_op(graph, "BatchToSpaceND") == (i == ONE_IS_READ));
+    CHECK(!dilate_with(graph, NULL));
     CHECK_CONTEXT("%s", "");
     graph_free(graph);
   }

@@ -50,12 +50,12 @@ static NodeOutput formula(Graph *graph, NodeOutput x, const char *text) {
   NodeOutput stack[16];
   int depth = 0;
   for (const char *at = text; *at; at++) {
-    double value = *at == 'h'   ? 0.5
-                   : *at == 'r' ? sqrt(0.5)
-                   : *at == 'R' ? sqrt(2)
-                   : *at == 'k' ? sqrt(2 / acos(-1))
-                   : *at == 'c' ? 0.044715
-                   : *at == 'w' ? 1.4
+    double value = *at == 'h'                 ? 0.5
+                   : *at == 'r'               ? sqrt(0.5)
+                   : *at == 'R'               ? sqrt(2)
+                   : *at == 'k'               ? sqrt(2 / acos(-1))
+                   : *at == 'c'               ? 0.044715
+                   : *at == 'w'               ? 1.4
                    : *at >= '1' && *at <= '3' ? *at - '0'
                                               : 0;
     if (*at == 'x' || value > 0) {
@@ -151,8 +151,7 @@ TEST(other_nodes_stay) {
     NodeOutput x = placeholder(graph, "x", kVector), z = placeholder(graph, "z", kVector);
     NodeOutput curve = unary(graph, "Erf", "curve", binary(graph, "Mul", "r", x, number(graph, sqrt(0.5))));
     NodeOutput sum = binary(graph, "AddV2", "sum", curve, number(graph, 1));
-    NodeOutput factor =
-        reason == LARGER_RESULT ? constant(graph, "half", kMatrixOfOne) : number(graph, 0.5);
+    NodeOutput factor = reason == LARGER_RESULT ? constant(graph, "half", kMatrixOfOne) : number(graph, 0.5);
     NodeOutput half = binary(graph, "Mul", "h", reason == TWO_ARGUMENTS ? z : x, factor);
     NodeOutput y = binary(graph, "Mul", "y", half, sum), end = unary(graph, "Neg", "end", y);
     if (reason == CURVE_IS_READ) unary(graph, "Neg", "gradient", curve);

@@ -44,7 +44,7 @@ typedef struct Function {
   const char *name;
   void (*array)(int64_t count, const float *x, float *y);
   double (*reference)(double x);
-  double bound; /* in ulp, plus: */
+  double bound;     /* in ulp, plus: */
   double of_square; /* times x * x */
 } Function;
 
@@ -55,14 +55,22 @@ static double reference_gelu_by_tanh(double x) {
 }
 
 static const Function kFunctions[] = {
-    {"exp", vector_exp_f32, exp, 2},           {"log", vector_log_f32, log, 2},
-    {"expm1", vector_expm1_f32, expm1, 4},     {"log1p", vector_log1p_f32, log1p, 4},
-    {"tanh", vector_tanh_f32, tanh, 4},        {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
-    {"sin", vector_sin_f32, sin, 4},           {"cos", vector_cos_f32, cos, 4},
-    {"erf", vector_erf_f32, erf, 4},           {"softplus", vector_softplus_f32, reference_softplus, 4},
-    {"elu", vector_elu_f32, reference_elu, 4}, {"selu", vector_selu_f32, reference_selu, 4},
-    {"neg", vector_neg_f32, reference_neg, 0}, {"abs", vector_abs_f32, fabs, 0},
-    {"erfc", vector_erfc_f32, erfc, 4},        {"gelu", vector_gelu_f32, reference_gelu, 4, 2},
+    {"exp", vector_exp_f32, exp, 2},
+    {"log", vector_log_f32, log, 2},
+    {"expm1", vector_expm1_f32, expm1, 4},
+    {"log1p", vector_log1p_f32, log1p, 4},
+    {"tanh", vector_tanh_f32, tanh, 4},
+    {"sigmoid", vector_sigmoid_f32, reference_sigmoid, 4},
+    {"sin", vector_sin_f32, sin, 4},
+    {"cos", vector_cos_f32, cos, 4},
+    {"erf", vector_erf_f32, erf, 4},
+    {"softplus", vector_softplus_f32, reference_softplus, 4},
+    {"elu", vector_elu_f32, reference_elu, 4},
+    {"selu", vector_selu_f32, reference_selu, 4},
+    {"neg", vector_neg_f32, reference_neg, 0},
+    {"abs", vector_abs_f32, fabs, 0},
+    {"erfc", vector_erfc_f32, erfc, 4},
+    {"gelu", vector_gelu_f32, reference_gelu, 4, 2},
     {"gelu_by_tanh", vector_gelu_by_tanh_f32, reference_gelu_by_tanh, 4, 2},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
@@ -132,12 +140,12 @@ TEST(vector_math_dense) {
 }
 
 TEST(vector_math_around_thresholds) {
-  static const float kCenters[] = {0.0f,       1.0f,        -1.0f,      0x1p-126f,   -0x1p-126f, 88.72284f,
-                                   -87.33655f, -103.97208f, 89.0f,      -104.0f,     -100.0f,    -17.32868f,
-                                   10.0f,      9.010913f,   -9.010913f, 0.34657359f, 0.7071067f, 1.4142135f,
-                                   FLT_MAX,    -FLT_MAX,    0x1p20f,    -0x1p20f,    3.1415927f, 1.5707964f,
-                                   710.0f,     102943.7f,   4.0f,       -4.0f,       3.9192059f, 0.7f,
-                                   -0.7f,      9.3273791f,  -9.3273791f, 12.9f,     -12.9f};
+  static const float kCenters[] = {0.0f,       1.0f,        -1.0f,       0x1p-126f,   -0x1p-126f, 88.72284f,
+                                   -87.33655f, -103.97208f, 89.0f,       -104.0f,     -100.0f,    -17.32868f,
+                                   10.0f,      9.010913f,   -9.010913f,  0.34657359f, 0.7071067f, 1.4142135f,
+                                   FLT_MAX,    -FLT_MAX,    0x1p20f,     -0x1p20f,    3.1415927f, 1.5707964f,
+                                   710.0f,     102943.7f,   4.0f,        -4.0f,       3.9192059f, 0.7f,
+                                   -0.7f,      9.3273791f,  -9.3273791f, 12.9f,       -12.9f};
   for (int i = 0; i < FUNCTION_COUNT; i++) {
     for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++)
       check_around(&kFunctions[i], kCenters[j]);
