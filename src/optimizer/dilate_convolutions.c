@@ -122,7 +122,8 @@ static bool find_before(Blocks *b, const NodeSet *keep, Node *convolution, bool 
   return true;
 }
 
-/* Finds the nodes from the SpaceToBatchND to the BatchToSpaceND; b->join stays NULL if other nodes are between. */
+/* Finds the nodes from the SpaceToBatchND to the BatchToSpaceND; b->join stays NULL if other nodes are
+ * between. */
 static bool find_nodes(Blocks *b, const NodeSet *keep, Node *convolution, Status *status) {
   *b = (Blocks){.split = NULL};
   bool fits;

@@ -22,9 +22,9 @@
 #include "graph/graph.h"
 
 /* Conv2D and DepthwiseConv2dNative of any type and format, without padding, strides and dilations. The
- * blocks, paddings and crops are constants, and the sizes of blocked axes are known. Others may read the blocks, as
- * the two convolutions of a gated unit do. Nodes of `keep` (may be NULL), nodes with control edges, and
- * convolutions and what follows them with other consumers stay. On error (out of memory) the graph
+ * blocks, paddings and crops are constants, and the sizes of blocked axes are known. Others may read the
+ * blocks, as the two convolutions of a gated unit do. Nodes of `keep` (may be NULL), nodes with control
+ * edges, and convolutions and what follows them with other consumers stay. On error (out of memory) the graph
  * computes the same as before. */
 MUST_CHECK bool graph_dilate_convolutions(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 

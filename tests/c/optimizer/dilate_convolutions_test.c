@@ -103,8 +103,8 @@ static NodeOutput window_product(Graph *graph, const Case *c, NodeOutput x) {
                   {"padding", "s: 'VALID'"},
                   {"data_format", c->channels_first ? "s: 'NCHW'" : "s: 'NHWC'"}};
   NodeOutput inputs[] = {x, placeholder(graph, new_name(graph, "w"), shape_of(4, dims))};
-  return out(
-      add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D", new_name(graph, "product"), inputs, 2, attrs, 3));
+  return out(add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D", new_name(graph, "product"),
+                      inputs, 2, attrs, 3));
 }
 
 static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
@@ -115,7 +115,8 @@ static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
 }
 
 static NodeOutput squeeze(Graph *graph, NodeOutput x, const char *axes) {
-  return out(add_node(graph, "Squeeze", new_name(graph, "squeezed"), &x, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
+  return out(
+      add_node(graph, "Squeeze", new_name(graph, "squeezed"), &x, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
 }
 
 /* The axis that a line gets: of rows. */
@@ -514,7 +515,8 @@ TEST(convolutions_may_share_the_blocks) {
     int64_t row = 1;
     NodeOutput x = placeholder(graph, "x", shape_of(3, (int64_t[]){1, 520, 2})), y[2];
     NodeOutput blocks = blocks_node(graph, &c, true, x);
-    NodeOutput expanded = binary(graph, "ExpandDims", "expanded", blocks, integers(graph, "row", 0, NULL, &row));
+    NodeOutput expanded =
+        binary(graph, "ExpandDims", "expanded", blocks, integers(graph, "row", 0, NULL, &row));
     for (int k = 0; k < 2; k++) {
       NodeOutput product = window_product(graph, &c, expanded);
       y[k] = blocks_node(graph, &c, false, squeeze(graph, product, "list { i: 1 }"));
