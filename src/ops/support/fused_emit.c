@@ -127,10 +127,11 @@ static bool is_still(const Emitter *e, int pointer) { return e->loop->still >> p
 
 /* The nodes with a formula. */
 static int num_vector_nodes(const Emitter *e) { return e->loop->num_nodes - fused_loop_sums(e->loop); }
+static bool is_single(const Emitter *e, int node) { return node < e->loop->num_single; }
 /* The sum, which is the last node. */
 static const FusedLoopNode *sum_node(const Emitter *e) { return &e->loop->nodes[num_vector_nodes(e)]; }
 
-/* --- before the loop --- */
+/* --- constants and memory --- */
 
 static void collect_constants(Emitter *e) {
   double value;
@@ -160,26 +161,15 @@ static void put_memory(Emitter *e, uint32_t code, uint32_t offset) {
   put_number(e, offset);
 }
 
-static void put_setup(Emitter *e) {
-  for (int i = 0; i < e->loop->num_pointers; i++) {
-    put_two(e, LOCAL_GET, POINTERS);
-    put(e, I32_LOAD);
-    put(e, 2);
-    put_number(e, (uint32_t)i * 4);
-    if (is_still(e, i)) put_memory(e, e->loop->is_double ? LOAD64_SPLAT : LOAD32_SPLAT, 0);
-    put_two(e, LOCAL_SET, is_still(e, i) ? vector_local(e, i) : pointer_local(i));
-  }
-  for (int letter = 0; letter < LETTERS; letter++) {
-    double value;
-    if (e->constants[letter] == 0 || !fused_formula_constant((char)letter, &value)) continue;
-    put_lanes(e, value);
-    put_two(e, LOCAL_SET, constant_local(e, e->constants[letter] - 1));
-  }
-  /* -0 + x is x, also for x = -0. */
-  for (int i = 0; fused_loop_sums(e->loop) && i < REDUCE_VECTORS; i++) {
-    put_lanes(e, -0.0);
-    put_two(e, LOCAL_SET, sum_local(e, i));
-  }
+static void put_lane(Emitter *e, uint32_t local, int lane) {
+  put_two(e, LOCAL_GET, local);
+  put_simd(e, e->loop->is_double ? F64X2_LANE : F32X4_LANE);
+  put(e, lane);
+}
+
+static void put_element_store(Emitter *e) {
+  put_two(e, e->loop->is_double ? F64_STORE : F32_STORE, 0);
+  put_number(e, 0);
 }
 
 /* --- a node --- */
@@ -222,8 +212,38 @@ static void put_node(Emitter *e, int i, uint32_t offset) {
   put_two(e, LOCAL_SET, node_local(e, i));
   if (node->out == FUSED_LOOP_INSIDE) return;
   put_two(e, LOCAL_GET, pointer_local(node->out));
-  put_two(e, LOCAL_GET, node_local(e, i));
-  put_memory(e, V128_STORE, offset);
+  if (is_single(e, i)) {
+    put_lane(e, node_local(e, i), 0);
+    put_element_store(e);
+  } else {
+    put_two(e, LOCAL_GET, node_local(e, i));
+    put_memory(e, V128_STORE, offset);
+  }
+}
+
+/* --- before the loop --- */
+
+static void put_setup(Emitter *e) {
+  for (int i = 0; i < e->loop->num_pointers; i++) {
+    put_two(e, LOCAL_GET, POINTERS);
+    put(e, I32_LOAD);
+    put(e, 2);
+    put_number(e, (uint32_t)i * 4);
+    if (is_still(e, i)) put_memory(e, e->loop->is_double ? LOAD64_SPLAT : LOAD32_SPLAT, 0);
+    put_two(e, LOCAL_SET, is_still(e, i) ? vector_local(e, i) : pointer_local(i));
+  }
+  for (int letter = 0; letter < LETTERS; letter++) {
+    double value;
+    if (e->constants[letter] == 0 || !fused_formula_constant((char)letter, &value)) continue;
+    put_lanes(e, value);
+    put_two(e, LOCAL_SET, constant_local(e, e->constants[letter] - 1));
+  }
+  /* -0 + x is x, also for x = -0. */
+  for (int i = 0; fused_loop_sums(e->loop) && i < REDUCE_VECTORS; i++) {
+    put_lanes(e, -0.0);
+    put_two(e, LOCAL_SET, sum_local(e, i));
+  }
+  for (int i = 0; i < e->loop->num_single; i++) put_node(e, i, 0);
 }
 
 /* --- the sum --- */
@@ -245,12 +265,6 @@ static void put_summand(Emitter *e, uint32_t offset) {
   put_two(e, LOCAL_SET, sum);
 }
 
-static void put_lane(Emitter *e, int lane) {
-  put_two(e, LOCAL_GET, sum_local(e, 0));
-  put_simd(e, e->loop->is_double ? F64X2_LANE : F32X4_LANE);
-  put(e, lane);
-}
-
 /* After the loop: stores the sum of the sums. */
 static void put_total(Emitter *e) {
   bool is_double = e->loop->is_double;
@@ -258,16 +272,23 @@ static void put_total(Emitter *e) {
     for (int i = 0; i < apart; i++) put_sum_of(e, i, i + apart);
   }
   put_two(e, LOCAL_GET, pointer_local(sum_node(e)->out));
-  put_lane(e, 0);
+  put_lane(e, sum_local(e, 0), 0);
   for (int lane = 1; lane < (is_double ? 2 : 4); lane++) {
-    put_lane(e, lane);
+    put_lane(e, sum_local(e, 0), lane);
     put(e, is_double ? F64_ADD : F32_ADD);
   }
-  put_two(e, is_double ? F64_STORE : F32_STORE, 0);
-  put_number(e, 0);
+  put_element_store(e);
 }
 
 /* --- all --- */
+
+/* Whether a pointer is that of a result with one element. */
+static bool is_element(const Emitter *e, int pointer) {
+  for (int i = 0; i < e->loop->num_single; i++) {
+    if (e->loop->nodes[i].out == pointer) return true;
+  }
+  return fused_loop_sums(e->loop) && sum_node(e)->out == pointer;
+}
 
 static void put_loop(Emitter *e) {
   int bytes = (int)fused_loop_unit(e->loop) * (e->loop->is_double ? 8 : 4);
@@ -275,11 +296,11 @@ static void put_loop(Emitter *e) {
   put(e, NO_RESULT);
   for (uint32_t offset = 0; offset < (uint32_t)bytes; offset += VECTOR) {
     memset(e->loaded, 0, sizeof e->loaded);
-    for (int i = 0; i < num_vector_nodes(e); i++) put_node(e, i, offset);
+    for (int i = e->loop->num_single; i < num_vector_nodes(e); i++) put_node(e, i, offset);
     if (fused_loop_sums(e->loop)) put_summand(e, offset);
   }
   for (int i = 0; i < e->loop->num_pointers; i++) {
-    if (is_still(e, i) || (fused_loop_sums(e->loop) && i == sum_node(e)->out)) continue;
+    if (is_still(e, i) || is_element(e, i)) continue;
     put_two(e, LOCAL_GET, pointer_local(i));
     put_signed(e, bytes);
     put(e, I32_ADD);

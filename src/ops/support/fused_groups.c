@@ -5,6 +5,12 @@ static bool may_join(const FusedCall *call, DataType type) {
   return call->node->formula > 0 && !call->per_row && call->node->type == type;
 }
 
+/* Whether the loop of a group can compute a call before its rounds: one element for the row, of such
+ * elements. */
+static bool may_come_before(const FusedCall *call, DataType type) {
+  return call->node->formula > 0 && call->per_row && call->node->type == type;
+}
+
 /* Whether the loop of the group before a call can add up the row that the call reduces: it has read it, and
  * adds in the order of the call. */
 static bool may_sum(const FusedRun *run, const FusedGroup *group, const FusedCall *call) {
@@ -44,7 +50,7 @@ static bool add_node(const FusedRun *run, FusedGroup *group, int call, int *know
     if (*operand < 0) {
       *operand = add_pointer(group, call, k);
       if (*operand < 0) return false;
-      if (fused_is_still(&run->calls[call], k)) loop->still |= 1u << *operand;
+      if (run->calls[call].per_row || fused_is_still(&run->calls[call], k)) loop->still |= 1u << *operand;
     }
     to->operands[k] = (uint8_t)*operand;
   }
@@ -86,18 +92,38 @@ static bool overwrites_still(const FusedRun *run, const FusedGroup *group) {
   return false;
 }
 
+/* The end of the calls from `begin` on that fit. */
+static int end_of(const FusedRun *run, int begin, DataType type,
+                  bool (*fits)(const FusedCall *call, DataType type)) {
+  int end = begin;
+  while (end < run->num_calls && fits(&run->calls[end], type)) end++;
+  return end;
+}
+
+/* Plans the group of call `first`, and the calls from `joined` on that join it; those between come before its
+ * loop. False if there is no loop. */
+static bool plan_loop(const FusedRun *run, FusedGroup *group, int first, int joined, DataType type) {
+  int end = end_of(run, joined, type, may_join);
+  if (end == joined) return false;
+  *group = (FusedGroup){.first = (uint8_t)first, .end = (uint8_t)end};
+  if (end < run->num_calls && may_sum(run, group, &run->calls[end])) group->end++;
+  group->loop.num_single = (uint8_t)(joined - first);
+  if (group->end == first + 1 || !describe_loop(run, group)) return false;
+  group->unit = fused_loop_unit(&group->loop);
+  group->hash = fused_loop_hash(&group->loop);
+  /* Calls for the rest of a tile would compute what comes before again, whose memory may be in use for
+   * others. */
+  if (joined > first) return run->row % group->unit == 0;
+  group->whole_tiles = overwrites_still(run, group);
+  return true;
+}
+
 void fused_groups_plan(FusedRun *run) {
   run->num_groups = 0;
   for (int i = 0; i < run->num_calls; i = run->groups[run->num_groups - 1].end) {
     FusedGroup *group = &run->groups[run->num_groups++];
-    *group = (FusedGroup){.first = (uint8_t)i, .end = (uint8_t)(i + 1)};
     DataType type = run->calls[i].node->type;
-    if (!may_join(&run->calls[i], type)) continue;
-    while (group->end < run->num_calls && may_join(&run->calls[group->end], type)) group->end++;
-    if (group->end < run->num_calls && may_sum(run, group, &run->calls[group->end])) group->end++;
-    if (group->end == i + 1 || !describe_loop(run, group)) continue;
-    group->unit = fused_loop_unit(&group->loop);
-    group->hash = fused_loop_hash(&group->loop);
-    group->whole_tiles = overwrites_still(run, group);
+    if (!plan_loop(run, group, i, end_of(run, i, type, may_come_before), type))
+      *group = (FusedGroup){.first = (uint8_t)i, .end = (uint8_t)(i + 1)};
   }
 }

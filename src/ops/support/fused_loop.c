@@ -14,7 +14,8 @@ bool fused_loop_sums(const FusedLoop *loop) {
 uint8_t fused_loop_unit(const FusedLoop *loop) {
   int lanes = loop->is_double ? 2 : 4;
   if (fused_loop_sums(loop)) return (uint8_t)(REDUCE_VECTORS * lanes);
-  return (uint8_t)(loop->num_nodes <= 3 ? 4 * lanes : loop->num_nodes <= 8 ? 2 * lanes : lanes);
+  int nodes = loop->num_nodes - loop->num_single;
+  return (uint8_t)(nodes <= 3 ? 4 * lanes : nodes <= 8 ? 2 * lanes : lanes);
 }
 
 static size_t used_bytes(const FusedLoop *loop) {

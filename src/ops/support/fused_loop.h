@@ -31,15 +31,16 @@ typedef struct FusedLoopNode {
   uint8_t out; /* the pointer of the result, or FUSED_LOOP_INSIDE */
 } FusedLoopNode;
 
-/* Zeroed where it is not set: equal loops have equal bytes. */
+/* Zeroed where it is not set: equal loops have equal bytes. The first `num_single` nodes are computed once,
+ * before the loop: their operands are single elements, or such nodes. */
 typedef struct FusedLoop {
-  uint8_t is_double, num_nodes, num_pointers, unused;
+  uint8_t is_double, num_nodes, num_pointers, num_single;
   uint32_t still; /* a bit for each pointer to a single element */
   FusedLoopNode nodes[FUSED_MOST_NODES];
 } FusedLoop;
 
-/* Whether the last node is a sum. Then the code computes a whole row, of a multiple of fused_loop_unit
- * elements and at most REDUCE_LINE. */
+/* Whether the last node is a sum. Then, and if there are single nodes, the code computes a whole row, of a
+ * multiple of fused_loop_unit elements; a sum is of at most REDUCE_LINE. */
 bool fused_loop_sums(const FusedLoop *loop);
 /* The elements that one round computes; `count` of the code is the number of rounds, at least 1. */
 uint8_t fused_loop_unit(const FusedLoop *loop);

@@ -260,6 +260,58 @@ TEST(emitted_loops_add_up_rows) {
   fused_loop_warm_after(before);
 }
 
+/* What a row needs of its mean and its variance is computed before the rounds of the two loops that read it:
+ * of (x - mean)^2, and of the results. Where a row is not a whole number of rounds, loops have only nodes of
+ * all elements. */
+static void check_layer_norm(int64_t length) {
+  Fixture f;
+  TestStep fused = {.num_feeds = 1, .num_fetches = 3};
+  REQUIRE(begin(&f));
+  char shape[64];
+  snprintf(shape, sizeof shape, "shape { dim { size: 9 } dim { size: %d } }", (int)length);
+  NodeOutput x = fused.feeds[0] = placeholder(f.graph, "x", shape);
+  REQUIRE_OK(tensor_allocate_dims(&fused.values[0], DT_FLOAT, 2, (int64_t[]){9, length}, NULL, &f.status),
+             f.status);
+  for (int64_t i = 0; i < 9 * length; i++)
+    tensor_f32(&fused.values[0])[i] = (float)(i * 7919 % 1009) / 64 - 7;
+  NodeOutput mean = reduction(f.graph, "Mean", "mean", x), minus = unary(f.graph, "Neg", "minus", mean);
+  NodeOutput centred = binary(f.graph, "AddV2", "centred", x, minus);
+  NodeOutput variance = reduction(f.graph, "Mean", "variance", unary(f.graph, "Square", "squares", centred));
+  NodeOutput more =
+      binary(f.graph, "AddV2", "more", constant(f.graph, "e", "tensor_shape { } float_val: 1e-3"), variance);
+  NodeOutput factor = unary(f.graph, "Rsqrt", "factor", more);
+  NodeOutput moved = binary(f.graph, "Mul", "moved", minus, factor);
+  fused.fetches[0] = binary(f.graph, "AddV2", "y", binary(f.graph, "Mul", "scaled", x, factor), moved);
+  fused.fetches[1] = factor;
+  fused.fetches[2] = unary(f.graph, "Neg", "z", unary(f.graph, "Neg", "minus_moved", moved));
+  TestStep plain = fused;
+  Session *session = plain_session(&f);
+  fused_loop_reserve(1000);
+  CHECK_CONTEXT("rows of %d", (int)length);
+  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
+      CHECK_OK(run_step(f.session, &fused, &f.status), f.status)) {
+    for (int i = 0; i < fused.num_fetches; i++)
+      check_same(&fused.results[i], &plain.results[i], fused.fetches[i].node->name);
+    CHECK_INT_EQ(fused_loop_count(), EMITTED_CODE ? 2 : 0);
+  }
+  CHECK_CONTEXT("%s", "");
+  clear_results(&fused);
+  clear_results(&plain);
+  session_free(session);
+  clear_values(&fused);
+  end(&f);
+}
+
+TEST(emitted_loops_begin_with_what_a_row_needs) {
+  int64_t before = fused_loop_warm_after(1);
+  check_layer_norm(64);
+  check_layer_norm(192);
+  check_layer_norm(72);
+  check_layer_norm(70);
+  fused_loop_reserve(1000);
+  fused_loop_warm_after(before);
+}
+
 /* --- values --- */
 
 enum { ROWS = 37, COLUMNS = 300, ELEMENTS = ROWS * COLUMNS };
