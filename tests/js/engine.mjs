@@ -36,10 +36,10 @@ export function hostVariants() {
   ].filter(Boolean);
 }
 
-/** Runs `body(graph, session)` with a fresh graph, and frees both. */
-export async function withGraph(tf, body) {
+/** Runs `body(graph, session)` with a fresh graph and a session with these options, and frees both. */
+export async function withGraph(tf, body, options) {
   const graph = new tf.Graph();
-  const session = new tf.Session(graph);
+  const session = new tf.Session(graph, options);
   try {
     return await body(graph, session);
   } finally {

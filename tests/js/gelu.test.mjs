@@ -2,7 +2,7 @@
 // without the optimizer.
 import assert from 'node:assert/strict';
 import { init } from '../../npm/dist/index.js';
-import { hostVariants } from './engine.mjs';
+import { hostVariants, withGraph } from './engine.mjs';
 
 /** The normal distribution's function, by its series and, far from zero, its continued fraction. */
 function normal(x) {
@@ -37,18 +37,17 @@ const FORMS = {
 const NUMBERS = Float32Array.from({ length: 1001 }, (_, i) => (i - 500) / 50);
 
 /** The values and the ops of a step. */
-function computed(tf, build, x, options) {
-  const graph = new tf.Graph();
-  const session = new tf.Session(graph, options);
-  try {
-    const input = graph.placeholder('float32', x.shape);
-    const trace = new tf.Trace();
-    const [y] = session.runSync([build(graph, input)], [[input, x]], { trace });
-    return { y: [...y.data], ops: trace.records.map(({ op }) => op) };
-  } finally {
-    graph.dispose();
-  }
-}
+const computed = (tf, build, x, options) =>
+  withGraph(
+    tf,
+    (graph, session) => {
+      const input = graph.placeholder('float32', x.shape);
+      const trace = new tf.Trace();
+      const [y] = session.runSync([build(graph, input)], [[input, x]], { trace });
+      return { y: [...y.data], ops: trace.records.map(({ op }) => op) };
+    },
+    options,
+  );
 
 for (const variant of hostVariants()) {
   describe(`GELU (${variant})`, () => {
@@ -61,8 +60,8 @@ for (const variant of hostVariants()) {
       const wanted = name.startsWith('tanh') ? byTanh : exact;
       const op = name.startsWith('tanh') ? '_GeluApproximate' : '_GeluExact';
 
-      it(`by ${name} is one op, and exact`, () => {
-        const { y, ops } = computed(tf, form, tf.tensor(NUMBERS, [NUMBERS.length]));
+      it(`by ${name} is one op, and exact`, async () => {
+        const { y, ops } = await computed(tf, form, tf.tensor(NUMBERS, [NUMBERS.length]));
         assert.ok(ops.includes(op), ops.join());
         assert.ok(!ops.some((each) => /Erf|Tanh/.test(each)), ops.join());
         y.forEach((value, i) => {
@@ -72,21 +71,21 @@ for (const variant of hostVariants()) {
         });
       });
 
-      it(`by ${name} has the values of its ops`, () => {
+      it(`by ${name} has the values of its ops`, async () => {
         const x = tf.tensor(NUMBERS, [NUMBERS.length]);
-        const plain = computed(tf, form, x, { optimize: false });
+        const plain = await computed(tf, form, x, { optimize: false });
         assert.ok(plain.ops.includes('Mul'), plain.ops.join());
-        computed(tf, form, x).y.forEach((value, i) => {
+        (await computed(tf, form, x)).y.forEach((value, i) => {
           assert.ok(Math.abs(value - plain.y[i]) <= 1e-6 * Math.abs(NUMBERS[i]), `for ${NUMBERS[i]}`);
         });
         const edges = tf.tensor(Float32Array.of(Infinity, -Infinity, NaN, 0, 1e30, -1e30), [6]);
-        const bare = computed(tf, form, edges, { optimize: false }).y;
+        const bare = (await computed(tf, form, edges, { optimize: false })).y;
         assert.deepEqual(bare.slice(0, 3), [Infinity, NaN, NaN]);
-        assert.deepEqual(computed(tf, form, edges).y.map(String), bare.map(String));
+        assert.deepEqual((await computed(tf, form, edges)).y.map(String), bare.map(String));
       });
     }
 
-    it('is a part of the product before it', () => {
+    it('is a part of the product before it', async () => {
       const weights = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i));
       const build = (g, x) => {
         const product = g.matMul(x, g.constant(tf.tensor(weights, [3, 4])));
@@ -99,25 +98,26 @@ for (const variant of hostVariants()) {
         Float32Array.from({ length: 15 }, (_, i) => Math.cos(i) * 3),
         [5, 3],
       );
-      const { y, ops } = computed(tf, build, x);
+      const { y, ops } = await computed(tf, build, x);
       assert.ok(ops.includes('_FusedMatMul[BiasAdd,_GeluExact]'), ops.join());
-      const plain = computed(tf, build, x, { optimize: false }).y;
+      const plain = (await computed(tf, build, x, { optimize: false })).y;
       y.forEach((value, i) => assert.ok(Math.abs(value - plain[i]) <= 2e-6, `${value}, ${plain[i]}`));
     });
 
-    it('stays as it is where gradients read its parts', () => {
-      const graph = new tf.Graph();
-      const session = new tf.Session(graph);
-      const x = graph.placeholder('float32', [NUMBERS.length]);
-      const y = FORMS.erf(graph, x);
-      const [slope] = graph.gradients([y], [x]);
-      const [values, slopes] = session.runSync([y, slope], [[x, tf.tensor(NUMBERS, [NUMBERS.length])]]);
-      NUMBERS.forEach((at, i) => {
-        const density = Math.exp((-at * at) / 2) / Math.sqrt(2 * Math.PI);
-        assert.ok(Math.abs(values.data[i] - exact(at)) <= 1e-6 * Math.max(1, Math.abs(at)), `value at ${at}`);
-        assert.ok(Math.abs(slopes.data[i] - (normal(at) + at * density)) <= 1e-6, `slope at ${at}`);
-      });
-      graph.dispose();
-    });
+    it('stays as it is where gradients read its parts', () =>
+      withGraph(tf, (graph, session) => {
+        const x = graph.placeholder('float32', [NUMBERS.length]);
+        const y = FORMS.erf(graph, x);
+        const [slope] = graph.gradients([y], [x]);
+        const [values, slopes] = session.runSync([y, slope], [[x, tf.tensor(NUMBERS, [NUMBERS.length])]]);
+        NUMBERS.forEach((at, i) => {
+          const density = Math.exp((-at * at) / 2) / Math.sqrt(2 * Math.PI);
+          assert.ok(
+            Math.abs(values.data[i] - exact(at)) <= 1e-6 * Math.max(1, Math.abs(at)),
+            `value at ${at}`,
+          );
+          assert.ok(Math.abs(slopes.data[i] - (normal(at) + at * density)) <= 1e-6, `slope at ${at}`);
+        });
+      }));
   });
 }

@@ -37,15 +37,6 @@ static const char *shape_of(int rank, const int64_t *dims) {
   return strcat(to, " }");
 }
 
-/* The name, with a 2 if the graph has a node of that name. */
-static const char *new_name(const Graph *graph, const char *name) {
-  static char text[8][20];
-  static int next;
-  char *to = text[next++ % 8];
-  snprintf(to, sizeof *text, "%s%s", name, graph_find_node(graph, name) ? "2" : "");
-  return to;
-}
-
 static NodeOutput integers(Graph *graph, const char *name, int rank, const int64_t *dims,
                            const int64_t *values) {
   char text[400] = "tensor { dtype: DT_INT32 tensor_";
@@ -89,7 +80,7 @@ static NodeOutput blocks_node(Graph *graph, const Case *c, bool splits, NodeOutp
     block[count] = c->axis[k].block;
     margins[2 * count] = from[0], margins[2 * count + 1] = from[1];
   }
-  const char *name = new_name(graph, splits ? "split" : "join");
+  const char *name = graph_unique_name(graph, splits ? "split" : "join");
   char names[2][20];
   snprintf(names[0], 20, "%s/block", name), snprintf(names[1], 20, "%s/margins", name);
   NodeOutput inputs[] = {x, integers(graph, names[0], 1, &count, block),
@@ -102,9 +93,9 @@ static NodeOutput window_product(Graph *graph, const Case *c, NodeOutput x) {
   Attr attrs[] = {{"strides", "list { i: [1, 1, 1, 1] }"},
                   {"padding", "s: 'VALID'"},
                   {"data_format", c->channels_first ? "s: 'NCHW'" : "s: 'NHWC'"}};
-  NodeOutput inputs[] = {x, placeholder(graph, new_name(graph, "w"), shape_of(4, dims))};
-  return out(add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D", new_name(graph, "product"),
-                      inputs, 2, attrs, 3));
+  NodeOutput inputs[] = {x, placeholder(graph, graph_unique_name(graph, "w"), shape_of(4, dims))};
+  return out(add_node(graph, c->is_depthwise ? "DepthwiseConv2dNative" : "Conv2D",
+                      graph_unique_name(graph, "product"), inputs, 2, attrs, 3));
 }
 
 static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
@@ -115,8 +106,8 @@ static NodeOutput add_bias(Graph *graph, const Case *c, NodeOutput x) {
 }
 
 static NodeOutput squeeze(Graph *graph, NodeOutput x, const char *axes) {
-  return out(
-      add_node(graph, "Squeeze", new_name(graph, "squeezed"), &x, 1, (Attr[]){{"squeeze_dims", axes}}, 1));
+  return out(add_node(graph, "Squeeze", graph_unique_name(graph, "squeezed"), &x, 1,
+                      (Attr[]){{"squeeze_dims", axes}}, 1));
 }
 
 /* The axis that a line gets: of rows. */

@@ -141,24 +141,33 @@ static bool build(Builder *b, TestStep *step) {
   return true;
 }
 
+/* Runs the step with and without the optimizer, and compares the results. Returns whether both ran; `fused`
+ * has its results. */
+static bool check_both(Fixture *f, TestStep *fused, const char *what) {
+  TestStep plain = *fused;
+  Session *session = plain_session(f);
+  bool ok = CHECK_OK(run_step(f->session, fused, &f->status), f->status) &&
+            CHECK_OK(run_step(session, &plain, &f->status), f->status);
+  for (int i = 0; ok && i < fused->num_fetches; i++) {
+    char result[96];
+    snprintf(result, sizeof result, "%s, %s", what, fused->fetches[i].node->name);
+    check_same(&fused->results[i], &plain.results[i], result);
+  }
+  clear_results(&plain);
+  session_free(session);
+  return ok;
+}
+
 static void check_random_graph(uint64_t seed) {
   Builder b = {.random = {seed}};
   TestStep fused = {.num_feeds = 0};
   REQUIRE(begin(&b.f));
   if (build(&b, &fused)) {
-    TestStep plain = fused;
-    Session *session = plain_session(&b.f);
-    CHECK_CONTEXT("seed %d", (int)seed);
-    bool ok = CHECK_OK(run_step(b.f.session, &fused, &b.f.status), b.f.status) &&
-              CHECK_OK(run_step(session, &plain, &b.f.status), b.f.status);
-    for (int i = 0; ok && i < fused.num_fetches; i++) {
-      char what[64];
-      snprintf(what, sizeof what, "seed %d, %s", (int)seed, fused.fetches[i].node->name);
-      check_same(&fused.results[i], &plain.results[i], what);
-    }
+    char what[32];
+    snprintf(what, sizeof what, "seed %d", (int)seed);
+    CHECK_CONTEXT("%s", what);
+    check_both(&b.f, &fused, what);
     clear_results(&fused);
-    clear_results(&plain);
-    session_free(session);
   }
   CHECK_CONTEXT("%s", "");
   clear_values(&fused);
@@ -198,14 +207,8 @@ TEST(emitted_loops_read_elements_that_they_overwrite_before) {
   NodeOutput below = binary(f.graph, "Sub", "below", x, reduction(f.graph, "Max", "most", x));
   NodeOutput twice = binary(f.graph, "AddV2", "twice", below, below);
   fused.fetches[0] = unary(f.graph, "Exp", "y", twice);
-  TestStep plain = fused;
-  Session *session = plain_session(&f);
-  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
-      CHECK_OK(run_step(f.session, &fused, &f.status), f.status))
-    check_same(&fused.results[0], &plain.results[0], "y");
+  check_both(&f, &fused, "rows of 70");
   clear_results(&fused);
-  clear_results(&plain);
-  session_free(session);
   clear_values(&fused);
   end(&f);
   fused_loop_warm_after(before);
@@ -229,20 +232,14 @@ static void check_sum(const char *reduction_op, DataType type, int64_t length, b
     else ((double *)fused.values[0].data)[i] = value;
   }
   fused.fetches[0] = reduction(f.graph, reduction_op, "y", unary(f.graph, "Neg", "negative", x));
-  TestStep plain = fused;
-  Session *session = plain_session(&f);
   int loops = fused_loop_count();
   CHECK_CONTEXT("%s of %d", reduction_op, (int)length);
-  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
-      CHECK_OK(run_step(f.session, &fused, &f.status), f.status)) {
-    check_same(&fused.results[0], &plain.results[0], "y");
+  if (check_both(&f, &fused, reduction_op)) {
     if (length % 16 == 0 && length <= REDUCE_LINE) CHECK(signbit(tensor_double_at(&fused.results[0], 0)));
     CHECK_INT_EQ(fused_loop_count() - loops, has_loop && EMITTED_CODE);
   }
   CHECK_CONTEXT("%s", "");
   clear_results(&fused);
-  clear_results(&plain);
-  session_free(session);
   clear_values(&fused);
   end(&f);
 }
@@ -284,20 +281,11 @@ static void check_layer_norm(int64_t length) {
   fused.fetches[0] = binary(f.graph, "AddV2", "y", binary(f.graph, "Mul", "scaled", x, factor), moved);
   fused.fetches[1] = factor;
   fused.fetches[2] = unary(f.graph, "Neg", "z", unary(f.graph, "Neg", "minus_moved", moved));
-  TestStep plain = fused;
-  Session *session = plain_session(&f);
   fused_loop_reserve(1000);
   CHECK_CONTEXT("rows of %d", (int)length);
-  if (CHECK_OK(run_step(session, &plain, &f.status), f.status) &&
-      CHECK_OK(run_step(f.session, &fused, &f.status), f.status)) {
-    for (int i = 0; i < fused.num_fetches; i++)
-      check_same(&fused.results[i], &plain.results[i], fused.fetches[i].node->name);
-    CHECK_INT_EQ(fused_loop_count(), EMITTED_CODE ? 2 : 0);
-  }
+  if (check_both(&f, &fused, "layer norm")) CHECK_INT_EQ(fused_loop_count(), EMITTED_CODE ? 2 : 0);
   CHECK_CONTEXT("%s", "");
   clear_results(&fused);
-  clear_results(&plain);
-  session_free(session);
   clear_values(&fused);
   end(&f);
 }
