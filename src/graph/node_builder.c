@@ -10,6 +10,7 @@ void node_builder(NodeBuilder *b, Graph *graph, const char *op, const char *name
   b->inputs = b->few_inputs;
   b->controls = b->few_controls;
   b->num_inputs = b->num_controls = 0;
+  b->assigned_device = 0;
   b->input_capacity = b->control_capacity = NODE_BUILDER_FEW;
 }
 
@@ -17,6 +18,11 @@ void node_builder_device(NodeBuilder *b, const char *device) {
   if (!b->def || !device[0]) return;
   b->def->device = arena_strdup(b->graph->arena, device);
   if (!b->def->device) b->def = NULL;
+}
+
+void node_builder_place_as(NodeBuilder *b, const Node *node) {
+  node_builder_device(b, node->def->device);
+  b->assigned_device = node->assigned_device;
 }
 
 /* --- attrs --- */
@@ -118,17 +124,30 @@ bool node_builder_ok(const NodeBuilder *b, Status *status) { return b->def || st
 
 bool node_builder_finish(NodeBuilder *b, Node **node, Status *status) {
   TRY(node_builder_ok(b, status));
-  return graph_take_operation(b->graph, b->def, b->inputs, b->num_inputs, b->controls, b->num_controls, node,
-                              status);
+  TRY(graph_take_operation(b->graph, b->def, b->inputs, b->num_inputs, b->controls, b->num_controls, node,
+                           status));
+  (*node)->assigned_device = b->assigned_device;
+  return true;
+}
+
+static bool add_edges(const NodeBuilder *b, Node *node, Status *status) {
+  Edge *edge;
+  for (int i = 0; i < b->num_inputs; i++)
+    TRY(graph_add_edge(b->graph, b->inputs[i].node, b->inputs[i].index, node, i, &edge, status));
+  for (int i = 0; i < b->num_controls; i++)
+    TRY(graph_add_control_edge(b->graph, b->controls[i], node, &edge, status));
+  return true;
 }
 
 bool node_builder_finish_bare(NodeBuilder *b, Node **node, Status *status) {
-  Edge *edge;
+  *node = NULL;
   TRY(node_builder_ok(b, status));
   TRY(graph_add_node(b->graph, b->def, node, status));
-  for (int i = 0; i < b->num_inputs; i++)
-    TRY(graph_add_edge(b->graph, b->inputs[i].node, b->inputs[i].index, *node, i, &edge, status));
-  for (int i = 0; i < b->num_controls; i++)
-    TRY(graph_add_control_edge(b->graph, b->controls[i], *node, &edge, status));
+  if (!add_edges(b, *node, status)) {
+    graph_remove_node(b->graph, *node);
+    *node = NULL;
+    return false;
+  }
+  (*node)->assigned_device = b->assigned_device;
   return true;
 }

@@ -25,12 +25,15 @@ typedef struct NodeBuilder {
   NodeOutput *inputs; /* points to few_inputs, or into the graph's arena */
   Node **controls;
   int num_inputs, input_capacity, num_controls, control_capacity;
+  int32_t assigned_device; /* as in Node */
 } NodeBuilder;
 
 /* Both texts are copied. A NULL name counts as out of memory, so the result of graph_unique_name or
  * graph_new_free_name may be passed directly. */
 void node_builder(NodeBuilder *b, Graph *graph, const char *op, const char *name);
 void node_builder_device(NodeBuilder *b, const char *device); /* copied */
+/* The device that a node of the graph asks for, and the one that it is assigned to. */
+void node_builder_place_as(NodeBuilder *b, const Node *node);
 
 /* --- attrs --- */
 
@@ -63,8 +66,8 @@ MUST_CHECK bool node_builder_ok(const NodeBuilder *b, Status *status);
 /* Checks, fills in defaults and infers shapes as graph_add_operation, with its errors. */
 MUST_CHECK bool node_builder_finish(NodeBuilder *b, Node **node, Status *status);
 /* For passes: as graph_add_node, plus an edge for each input. Attrs are not checked, defaults are not filled
- * in, names may repeat, and shapes are unknown (graph_infer_leniently). If adding an edge fails, the node
- * stays. */
+ * in, names may repeat, and shapes are unknown (graph_infer_leniently). On error the graph is as before, and
+ * *node is NULL. */
 MUST_CHECK bool node_builder_finish_bare(NodeBuilder *b, Node **node, Status *status);
 
 #endif

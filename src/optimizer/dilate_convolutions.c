@@ -216,13 +216,11 @@ static bool set_attrs(Graph *graph, const Blocks *b, Node *convolution, Status *
 static bool add_expansion(Graph *graph, const Node *like, NodeOutput from, Node **made, Status *status) {
   NodeBuilder b;
   node_builder(&b, graph, "ExpandDims", graph_new_free_name(graph, like->name));
-  node_builder_device(&b, like->def->device);
+  node_builder_place_as(&b, like);
   node_builder_type(&b, "T", like->input_types[0]);
   node_builder_type(&b, "Tdim", like->input_types[1]);
   node_builder_inputs(&b, (NodeOutput[]){from, edge_value(like->inputs[1])}, 2);
-  TRY(node_builder_finish_bare(&b, made, status));
-  (*made)->assigned_device = like->assigned_device;
-  return true;
+  return node_builder_finish_bare(&b, made, status);
 }
 
 /* A copy of part `i` that reads `from`. */

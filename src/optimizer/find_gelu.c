@@ -151,11 +151,10 @@ static bool replace(Graph *graph, Node *root, const char *op, NodeOutput x, Stat
   NodeBuilder b;
   Node *made;
   node_builder(&b, graph, op, root->name);
-  node_builder_device(&b, root->def->device);
+  node_builder_place_as(&b, root);
   node_builder_type(&b, "T", DT_FLOAT);
   node_builder_inputs(&b, &x, 1);
   TRY(node_builder_finish_bare(&b, &made, status));
-  made->assigned_device = root->assigned_device;
   TRY(graph_infer_shapes(graph, made, status));
   TRY(optimizer_move_consumers(graph, root, &(NodeOutput){made, 0}, NULL, status));
   graph_remove_node(graph, root);

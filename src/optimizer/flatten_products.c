@@ -47,10 +47,8 @@ typedef struct Flatten {
 } Flatten;
 
 static bool finish(const Flatten *f, NodeBuilder *b, Node **made) {
-  node_builder_device(b, f->node->def->device);
-  *made = NULL;
+  node_builder_place_as(b, f->node);
   TRY(node_builder_finish_bare(b, made, f->status));
-  (*made)->assigned_device = f->node->assigned_device;
   return graph_infer_shapes(f->graph, *made, f->status);
 }
 

@@ -289,15 +289,10 @@ static bool add_fused(Fuse *f, Group *g, Node **fused) {
   find_operands(g);
   find_results(g);
   node_builder(&b, f->graph, FUSED_OP, last->name);
-  node_builder_device(&b, last->def->device);
+  node_builder_place_as(&b, last);
   set_program(g, &b);
   node_builder_inputs(&b, g->inputs, g->num_inputs);
-  *fused = NULL;
-  if (!node_builder_finish_bare(&b, fused, f->status)) {
-    graph_remove_node(f->graph, *fused);
-    return false;
-  }
-  (*fused)->assigned_device = last->assigned_device;
+  TRY(node_builder_finish_bare(&b, fused, f->status));
   for (int i = 0; i < g->num_outputs; i++)
     (*fused)->output_shapes[i] = g->nodes[g->results[i]]->output_shapes[0];
   return true;

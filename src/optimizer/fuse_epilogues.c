@@ -209,16 +209,11 @@ static bool add_fused(const Fuse *f, const Elementwise *e, const Product *p, Nod
   int count = find_inputs(e, p, inputs, places);
   NodeBuilder b;
   node_builder(&b, f->graph, p->op->fused, p->node->name);
-  node_builder_device(&b, p->node->def->device);
+  node_builder_place_as(&b, p->node);
   product_copy_attrs(p->op, p->node, NULL, &b);
   set_program(e, p, places, count, &b);
   node_builder_inputs(&b, inputs, count);
-  *made = NULL;
-  if (!node_builder_finish_bare(&b, made, f->status)) {
-    graph_remove_node(f->graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = p->node->assigned_device;
+  TRY(node_builder_finish_bare(&b, made, f->status));
   (*made)->output_shapes[0] = p->node->output_shapes[0];
   return true;
 }

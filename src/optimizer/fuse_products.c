@@ -256,17 +256,12 @@ static bool add_fused(Fuse *f, const Product *p, Node **made) {
   bool has_bias = inputs[2].node != NULL;
   NodeBuilder b;
   node_builder(&b, f->graph, has_bias ? p->op->fused : p->op->op, p->node->name);
-  node_builder_device(&b, p->node->def->device);
+  node_builder_place_as(&b, p->node);
   product_copy_attrs(p->op, p->node, p->pad ? "padding" : NULL, &b);
   if (p->pad) set_padding(p, &b);
   if (has_bias) set_fused_ops(p, &b);
   node_builder_inputs(&b, inputs, 2 + has_bias);
-  *made = NULL;
-  if (!node_builder_finish_bare(&b, made, f->status)) {
-    graph_remove_node(f->graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = p->node->assigned_device;
+  TRY(node_builder_finish_bare(&b, made, f->status));
   (*made)->output_shapes[0] = p->reshape ? p->node->output_shapes[0] : last_of(p)->output_shapes[0];
   return true;
 }

@@ -128,16 +128,11 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
 
 static void begin_node(const Hoist *h, NodeBuilder *b, const char *op, const Node *like) {
   node_builder(b, h->graph, op, graph_unique_name(h->graph, like->name));
-  node_builder_device(b, like->def->device);
+  node_builder_place_as(b, like);
 }
 
-static bool finish_node(const Hoist *h, NodeBuilder *b, const Node *like, Node **made) {
-  *made = NULL;
-  if (!node_builder_finish_bare(b, made, h->status)) {
-    graph_remove_node(h->graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = like->assigned_device;
+static bool finish_node(const Hoist *h, NodeBuilder *b, Node **made) {
+  TRY(node_builder_finish_bare(b, made, h->status));
   return graph_infer_leniently(h->graph, *made, h->status);
 }
 
@@ -157,7 +152,7 @@ static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   node_builder_input(&b, c->rows);
   node_builder_input(&b, c->weights);
   if (waits_for_more(c->list)) node_builder_control(&b, c->list);
-  return finish_node(h, &b, c->product, made);
+  return finish_node(h, &b, made);
 }
 
 /* The row outside of the loop. */
@@ -185,7 +180,7 @@ static bool add_term(const Hoist *h, const Candidate *c, Node **products) {
   node_builder_type(&b, "T", c->product->output_types[0]);
   node_builder_input(&b, (NodeOutput){*products, 0});
   node_builder_input(&b, bias);
-  return finish_node(h, &b, c->term, products);
+  return finish_node(h, &b, products);
 }
 
 /* An element shape of unknown rank. */
@@ -194,7 +189,7 @@ static bool add_any_shape(const Hoist *h, const Candidate *c, Node **made) {
   begin_node(h, &b, "Const", c->list);
   node_builder_scalar(&b, DT_INT32, -1);
   node_builder_control(&b, c->list);
-  return finish_node(h, &b, c->list, made);
+  return finish_node(h, &b, made);
 }
 
 static bool add_list(const Hoist *h, const Candidate *c, Node *products, Node *any, Node **made) {
@@ -204,7 +199,7 @@ static bool add_list(const Hoist *h, const Candidate *c, Node *products, Node *a
   node_builder_type(&b, "shape_type", DT_INT32);
   node_builder_input(&b, (NodeOutput){products, 0});
   node_builder_input(&b, (NodeOutput){any, 0});
-  return finish_node(h, &b, c->list, made);
+  return finish_node(h, &b, made);
 }
 
 static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, Node **made) {
@@ -216,7 +211,7 @@ static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, 
   node_builder_input(&b, edge_value(c->item->inputs[1]));
   node_builder_input(&b, (NodeOutput){any, 0});
   loop_value_copy_controls(&b, c->item);
-  TRY(finish_node(h, &b, c->item, made));
+  TRY(finish_node(h, &b, made));
   (*made)->output_shapes[0] = c->product->output_shapes[0];
   return true;
 }

@@ -63,15 +63,10 @@ static const Edge *operand_behind(const Node *node, int input) {
 static bool add_sum(Graph *graph, const Node *bias_add, const Edge *bias, Node **made, Status *status) {
   NodeBuilder b;
   node_builder(&b, graph, "AddV2", bias_add->name);
-  node_builder_device(&b, bias_add->def->device);
+  node_builder_place_as(&b, bias_add);
   node_builder_type(&b, "T", bias_add->output_types[0]);
   node_builder_inputs(&b, (NodeOutput[]){edge_value(bias_add->inputs[0]), edge_value(bias)}, 2);
-  *made = NULL;
-  if (!node_builder_finish_bare(&b, made, status)) {
-    graph_remove_node(graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = bias_add->assigned_device;
+  TRY(node_builder_finish_bare(&b, made, status));
   (*made)->output_shapes[0] = bias_add->output_shapes[0];
   return true;
 }

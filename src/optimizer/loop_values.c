@@ -80,7 +80,7 @@ bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **m
   static const char *const kSame[] = {"frame_name", "parallel_iterations"};
   NodeBuilder b;
   node_builder(&b, graph, "Enter", graph_unique_name(graph, like->name));
-  node_builder_device(&b, like->def->device);
+  node_builder_place_as(&b, like);
   node_builder_type(&b, "T", value.node->output_types[value.index]);
   for (int i = 0; i < 2; i++) {
     const AttrValue *same = node_def_attr(like->def, kSame[i]);
@@ -89,12 +89,7 @@ bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **m
   node_builder_attr(&b, "is_constant", attr_value_bool(node_builder_arena(&b), true));
   node_builder_input(&b, value);
   loop_value_copy_controls(&b, like);
-  *made = NULL;
-  if (!node_builder_finish_bare(&b, made, status)) {
-    graph_remove_node(graph, *made);
-    return false;
-  }
-  (*made)->assigned_device = like->assigned_device;
+  TRY(node_builder_finish_bare(&b, made, status));
   return graph_infer_leniently(graph, *made, status);
 }
 

@@ -79,13 +79,12 @@ bool optimizer_add_constant(Graph *graph, const Tensor *value, const Node *besid
                             Status *status) {
   NodeBuilder b;
   node_builder(&b, graph, "Const", graph_new_free_name(graph, beside->name));
-  node_builder_device(&b, beside->def->device);
+  node_builder_place_as(&b, beside);
   node_builder_tensor(&b, value);
   for (int32_t i = 0; i < beside->num_control_inputs; i++)
     node_builder_control(&b, beside->control_inputs[i]->src);
   made->index = 0;
   TRY(node_builder_finish_bare(&b, &made->node, status));
-  made->node->assigned_device = beside->assigned_device;
   return graph_infer_shapes(graph, made->node, status);
 }
 

@@ -51,11 +51,10 @@ static bool add_reciprocals(Graph *graph, const Node *divisor, NodeOutput *made,
 static bool add_product(Graph *graph, const Node *node, NodeOutput factor, Node **made, Status *status) {
   NodeBuilder b;
   node_builder(&b, graph, "Mul", node->name);
-  node_builder_device(&b, node->def->device);
+  node_builder_place_as(&b, node);
   node_builder_type(&b, "T", node->output_types[0]);
   node_builder_inputs(&b, (NodeOutput[]){edge_value(node->inputs[0]), factor}, 2);
   TRY(node_builder_finish_bare(&b, made, status));
-  (*made)->assigned_device = node->assigned_device;
   return graph_infer_shapes(graph, *made, status);
 }
 

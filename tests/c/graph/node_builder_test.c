@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "graph_test_ops.h"
+#include "shortage.h"
 
 /* The text of a node's NodeDef. */
 static const char *text_of(const Node *node, Arena *arena) {
@@ -98,6 +99,56 @@ TEST(a_bare_node_is_not_checked_and_has_its_edges) {
   CHECK(node != p && node->inputs[0]->src == p && node->num_control_inputs == 1);
   CHECK(!shape_rank_known(graph_output_shape((NodeOutput){node, 0})));
   CHECK_OK(graph_infer_leniently(graph, node, &status), &status);
+  graph_free(graph);
+}
+
+/* With more edges than its ends have space for. */
+TEST(a_bare_node_that_lacks_memory_for_an_edge_is_not_in_the_graph) {
+  enum { EDGES = 20 };
+  Shortage shortage = {.what = "a bare node"};
+  do {
+    Status status;
+    status_init(&status);
+    Graph *graph = graph_new();
+    Node *p = bare(graph, "TestParams", "p"), *node = p;
+    DataType types[EDGES];
+    NodeBuilder b;
+    shortage_begin(&shortage);
+    node_builder(&b, graph, "While", "w");
+    for (int i = 0; i < EDGES; i++) {
+      types[i] = DT_FLOAT;
+      node_builder_input(&b, (NodeOutput){p, 0});
+    }
+    node_builder_types(&b, "T", types, EDGES);
+    node_builder_control(&b, p);
+    bool ok = node_builder_finish_bare(&b, &node, &status);
+    shortage_end(&shortage, ok, status.code);
+    CHECK(ok ? node && node->num_control_inputs == 1 : !node);
+    CHECK_INT_EQ(p->num_out_edges, ok ? EDGES + 1 : 0);
+    CHECK(!ok == !graph_find_node(graph, "w"));
+    ops_check_whole(graph);
+    graph_free(graph);
+  } while (shortage_next(&shortage));
+}
+
+TEST(a_node_is_placed_as_another) {
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Node *p, *nodes[2];
+  NodeBuilder b;
+  node_builder(&b, graph, "TestParams", "p");
+  node_builder_device(&b, "/device:CPU:1");
+  REQUIRE_OK(node_builder_finish(&b, &p, &status), &status);
+  CHECK_STR_EQ(node_assigned_device(p), "");
+  REQUIRE_OK(graph_set_assigned_device(graph, p, "/job:a/task:0/device:CPU:1", &status), &status);
+  for (int bare = 0; bare < 2; bare++) {
+    node_builder(&b, graph, "TestParams", bare ? "bare" : "checked");
+    node_builder_place_as(&b, p);
+    REQUIRE_OK((bare ? node_builder_finish_bare : node_builder_finish)(&b, &nodes[bare], &status), &status);
+    CHECK_STR_EQ(nodes[bare]->def->device, "/device:CPU:1");
+    CHECK_STR_EQ(node_assigned_device(nodes[bare]), "/job:a/task:0/device:CPU:1");
+  }
   graph_free(graph);
 }
 
