@@ -377,11 +377,9 @@ static void begin_keeper(Inliner *in, NodeBuilder *keeper) {
 
 /* The name is free only when the call was removed. */
 static bool finish_keeper(Inliner *in, NodeBuilder *keeper) {
-  Node *node = NULL;
-  bool ok = node_builder_finish_bare(keeper, &node, in->status) &&
-            graph_infer_leniently(in->graph, node, in->status);
-  if (!ok) graph_remove_node(in->graph, node); /* its inputs may be incomplete */
-  return ok;
+  Node *node;
+  return node_builder_finish_bare(keeper, &node, in->status) &&
+         graph_infer_leniently(in->graph, node, in->status);
 }
 
 /* --- a call --- */
