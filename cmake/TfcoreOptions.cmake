@@ -39,7 +39,7 @@ add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(EMSCRIPTEN)
   # The functions that the engine has in JavaScript, for all programs.
   set(TFCORE_JS_LIBRARY --js-library=${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js
-      --js-library=${CMAKE_SOURCE_DIR}/src/wasm/load_part.js)
+      --js-library=${CMAKE_SOURCE_DIR}/src/wasm/load_part.js --js-library=${CMAKE_SOURCE_DIR}/src/wasm/decimal.js)
   if(NOT TFCORE_WASM_VARIANT MATCHES "^(simd|relaxed)(-threads)?$")
     message(FATAL_ERROR "TFCORE_WASM_VARIANT is '${TFCORE_WASM_VARIANT}'; it can be simd, relaxed, simd-threads or relaxed-threads")
   endif()

@@ -1,7 +1,7 @@
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/decimal.h"
 #include "proto/proto_internal.h"
 
 const char *proto_float_text(float value, char text[NUMBER_TEXT_CAPACITY]) {
@@ -9,7 +9,7 @@ const char *proto_float_text(float value, char text[NUMBER_TEXT_CAPACITY]) {
   if (isinf(value)) return strcpy(text, value < 0 ? "-inf" : "inf");
   for (int digits = 6; digits <= 9; digits += 3) {
     snprintf(text, NUMBER_TEXT_CAPACITY, "%.*g", digits, (double)value);
-    if (strtof(text, NULL) == value) break;
+    if ((float)decimal_parse(text) == value) break;
   }
   return text;
 }
@@ -18,7 +18,7 @@ const char *proto_double_text(double value, char text[NUMBER_TEXT_CAPACITY]) {
   if (isnan(value)) return strcpy(text, "nan");
   if (isinf(value)) return strcpy(text, value < 0 ? "-inf" : "inf");
   snprintf(text, NUMBER_TEXT_CAPACITY, "%.15g", value);
-  if (strtod(text, NULL) != value) snprintf(text, NUMBER_TEXT_CAPACITY, "%.17g", value);
+  if (decimal_parse(text) != value) snprintf(text, NUMBER_TEXT_CAPACITY, "%.17g", value);
   return text;
 }
 

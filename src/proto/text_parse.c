@@ -1,6 +1,6 @@
-#include <stdlib.h>
 #include <strings.h>
 
+#include "base/decimal.h"
 #include "proto/proto_internal.h"
 #include "proto/saved_model_protos.h"
 #include "proto/text_lexer.h"
@@ -65,11 +65,12 @@ static bool parse_double(Parser *parser, double *value) {
       lexer->kind == TOKEN_FLOAT || (lexer->kind == TOKEN_INTEGER && (text.length == 1 || *text.data != '0'));
   StrBuf *scratch = &parser->scratch;
   strbuf_clear(scratch);
-  strbuf_append_bytes(scratch, text.data, text.length);
+  bool suffix = decimal && (text.data[text.length - 1] | 0x20) == 'f';
+  strbuf_append_bytes(scratch, text.data, text.length - suffix);
   TRY(strbuf_ok(scratch, lexer->status));
   const char *word = strbuf_text(scratch);
   if (decimal) {
-    *value = strtod(word, NULL);
+    *value = decimal_parse(word);
   } else if (lexer->kind == TOKEN_INTEGER) {
     return lexer_error(lexer, "Expect a decimal number, got: %.*s", TOKEN_ARGS(parser));
   } else if (lexer->kind == TOKEN_IDENTIFIER &&

@@ -1,8 +1,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/decimal.h"
 #include "tensor/tensor_internal.h"
 
 typedef struct ValuePrinter {
@@ -16,7 +16,8 @@ typedef struct ValuePrinter {
 static void print_float(float value, StrBuf *out) {
   char text[NUMBER_TEXT_CAPACITY];
   snprintf(text, sizeof text, "%.6g", (double)value);
-  if (strtof(text, NULL) != value) snprintf(text, sizeof text, "%.9g", (double)value);
+  if (isfinite(value) && (float)decimal_parse(text) != value)
+    snprintf(text, sizeof text, "%.9g", (double)value);
   strbuf_append(out, isnan(value) ? "nan" : text);
 }
 

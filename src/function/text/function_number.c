@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "function/text/function_text_internal.h"
 
 /* The longest literal that is accepted. */
@@ -59,9 +60,8 @@ bool number_parse(Cursor *c, Number *number) {
     end = text + length;
   } else {
     number->is_float = true;
-    bool decimal = strspn(text, "+-.0123456789eE") == length;
-    number->f = decimal ? strtod(text, &end) : 0;
-    if (!decimal) end = text;
+    number->f = strspn(text, "+-.0123456789eE") == length ? decimal_parse(text) : (double)NAN;
+    end = isnan(number->f) ? text : text + length;
   }
   if (*end != 0 || end == text) return cursor_error(c, "'%s' is no number", text);
   c->at += length;
@@ -81,7 +81,7 @@ void number_print(const Number *number, bool single, StrBuf *out) {
   char text[40];
   for (int digits = 1; digits <= 17; digits++) {
     snprintf(text, sizeof text, "%.*g", digits, f);
-    double back = strtod(text, NULL);
+    double back = decimal_parse(text);
     if (single ? (float)back == (float)f : back == f) break;
   }
   strbuf_append(out, text);
