@@ -282,6 +282,48 @@ TEST(lines_of_groups_of_any_length) {
   }
 }
 
+/* No more outputs than a vector has lanes (blas/conv_narrow.inc): at each edge and not, with rows of a window
+ * that are whole vectors, that end within one, and that are too short for one, with fewer windows than are
+ * multiplied together, with dilations, and with windows that see too many pixels. */
+TEST(convolutions_to_few_outputs) {
+  static const Setting kSettings[] = {{2, 9, 13, 8, 3, 3, 1, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 12, 21, 5, 3, 3, 3, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 9, 19, 3, 3, 3, 2, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {2, 10, 17, 1, 5, 5, 1, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 10, 18, 1, 3, 3, 1, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 15, 16, 6, 9, 9, 3, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {2, 11, 23, 4, 3, 3, 1, 1, {2, 2}, {1, 1}, "VALID"},
+                                      {1, 8, 12, 7, 2, 3, 2, 1, {1, 3}, {1, 1}, "EXPLICIT"},
+                                      {1, 13, 15, 8, 3, 3, 3, 1, {1, 1}, {2, 3}, "SAME"},
+                                      {1, 13, 15, 6, 3, 3, 1, 1, {1, 1}, {2, 2}, "EXPLICIT"},
+                                      {1, 13, 15, 6, 3, 3, 2, 1, {1, 1}, {1, 4}, "VALID"},
+                                      {2, 4, 4, 16, 3, 3, 1, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 3, 2, 12, 5, 7, 2, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 1, 40, 9, 1, 5, 1, 1, {1, 1}, {1, 2}, "SAME"},
+                                      {1, 40, 1, 9, 5, 1, 2, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 14, 19, 6, 3, 3, 4, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 5, 6, 400, 3, 3, 3, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 4, 10, 400, 3, 3, 3, 1, {1, 1}, {1, 1}, "VALID"},
+                                      {1, 6, 14, 8, 2, 2, 2, 1, {2, 2}, {1, 1}, "EXPLICIT"}};
+  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
+    CHECK_CONTEXT("setting %d", i);
+    check_setting(&kSettings[i], DT_DOUBLE);
+    check_setting(&kSettings[i], DT_FLOAT);
+  }
+}
+
+TEST(lines_of_any_length_to_few_outputs) {
+  for (int columns = 1; columns < 20; columns++) {
+    for (int outputs = 1; outputs <= 4; outputs++) {
+      for (int channels = 3; channels <= 4; channels++) {
+        Setting s = {1, 5, columns, channels, 3, 3, outputs, 1, {2, 1}, {1, 1}, "SAME"};
+        CHECK_CONTEXT("%d columns, %d channels, %d outputs", columns, channels, outputs);
+        check_setting(&s, DT_FLOAT);
+      }
+    }
+  }
+}
+
 /* Large enough for blas/winograd.h, also where the filter is not a constant. */
 TEST(convolutions_of_tiles) {
   static const Setting kSettings[] = {{1, 15, 17, 16, 3, 3, 20, 1, {1, 1}, {1, 1}, "SAME"},
@@ -338,30 +380,38 @@ static int64_t seen(int at, int size) {
   return size - before - after;
 }
 
+/* A window of 16 channels to 16 outputs is one of tiles; one to few outputs ends within a vector with 5
+ * channels. */
+static void check_pixel(const char *sizes, int size, int channels, int outputs, bool constant, float value) {
+  OpRun run;
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_run_begin(&run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", &status), status);
+  CHECK_OK(op_run_inputs(&run, sizes, &status), status);
+  run.constant = constant;
+  tensor_put(&run.inputs[0], (9 * 20 + 10) * channels + 3, value);
+  CHECK_OK(op_run_compute(&run, &status), status);
+  for (int place = 0; place < 400 && status.code == CODE_OK; place++) {
+    int row = place / 20, column = place % 20;
+    bool affected = abs(row - 9) <= size / 2 && abs(column - 10) <= size / 2;
+    CHECK_NEAR(tensor_get(&run.outputs[0], place * outputs),
+               affected ? value : (double)(seen(row, size) * seen(column, size) * channels), 0);
+  }
+  op_run_end(&run);
+}
+
 /* An infinite or undefined pixel reaches the windows that see it, and no others. */
 TEST(pixels_that_are_not_finite_stay_in_their_windows) {
   static const float kValues[] = {NAN, INFINITY};
-  for (int i = 0; i < 8; i++) {
-    OpRun run;
-    Status status;
-    int size = i < 4 ? 3 : 5;
-    status_init(&status);
-    CHECK_OK(op_run_begin(&run, "Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", &status), status);
-    CHECK_OK(op_run_inputs(&run,
-                           size == 3 ? "float[1,20,20,16] 1; float[3,3,16,16] 1"
-                                     : "float[1,20,20,16] 1; float[5,5,16,16] 1",
-                           &status),
-             status);
-    run.constant = i % 2;
-    tensor_put(&run.inputs[0], (9 * 20 + 10) * 16 + 3, kValues[i / 2 % 2]);
-    CHECK_OK(op_run_compute(&run, &status), status);
-    for (int place = 0; place < 400 && status.code == CODE_OK; place++) {
-      int row = place / 20, column = place % 20;
-      bool affected = abs(row - 9) <= size / 2 && abs(column - 10) <= size / 2;
-      CHECK_NEAR(tensor_get(&run.outputs[0], place * 16),
-                 affected ? kValues[i / 2 % 2] : (double)(seen(row, size) * seen(column, size) * 16), 0);
-    }
-    op_run_end(&run);
+  for (int i = 0; i < 4; i++) {
+    bool constant = i % 2;
+    float value = kValues[i / 2];
+    check_pixel("float[1,20,20,16] 1; float[3,3,16,16] 1", 3, 16, 16, constant, value);
+    check_pixel("float[1,20,20,16] 1; float[5,5,16,16] 1", 5, 16, 16, constant, value);
+    check_pixel("float[1,20,20,5] 1; float[3,3,5,1] 1", 3, 5, 1, constant, value);
+    check_pixel("float[1,20,20,5] 1; float[5,5,5,2] 1", 5, 5, 2, constant, value);
+    check_pixel("float[1,20,20,5] 1; float[3,3,5,3] 1", 3, 5, 3, constant, value);
+    check_pixel("float[1,20,20,5] 1; float[3,3,5,4] 1", 3, 5, 4, constant, value);
   }
 }
 
@@ -550,6 +600,8 @@ static void check_threads(const char *op, const char *inputs) {
 TEST(windows_give_the_same_bits_on_any_number_of_threads) {
   check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,16] 0; float[3,3,16,40] 0");
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[2,40,41,16] 0; float[3,3,16,3] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "int32[4] 2 40 41 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
@@ -632,6 +684,8 @@ static void check_images(const char *op, int batch, const char *whole, const cha
 TEST(images_of_a_batch_do_not_meet) {
   check_images("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", 5,
                "float[5,48,47,32] 0; float[3,3,32,2] 0", "float[1,48,47,32] 0; float[3,3,32,2] 0", 1);
+  check_images("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]", 5,
+               "float[5,48,47,32] 0; float[3,3,32,5] 0", "float[1,48,47,32] 0; float[3,3,32,5] 0", 1);
   check_images("Conv2DBackpropInput[T=float, strides=[1, 2, 2, 1], padding=SAME]", 7,
                "int32[4] 7 96 94 2; float[3,3,2,24] 0; float[7,48,47,24] 0",
                "int32[4] 1 96 94 2; float[3,3,2,24] 0; float[1,48,47,24] 0", 4);
@@ -645,6 +699,8 @@ TEST(windows_with_enormous_steps) {
   /* Only the middle of the window is inside. */
   op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR ", 1], padding=SAME]",
            "float[1,1,2,1] 3 4; float[3,3,1,1] 1 1 1 1 5 1 1 1 1", "float[1,1,2,1] 15 20");
+  op_gives("Conv2D[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", 1, 1], padding=SAME]",
+           "float[1,1,2,4] 1 1 1 1 2 2 2 2; float[3,1,4,1] 1 1 1 1 5 5 5 5 1 1 1 1", "float[1,1,2,1] 20 40");
   op_gives("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], dilations=[1, " FAR ", " FAR
            ", 1], padding=SAME]",
            "int32[4] 1 1 2 1; float[3,3,1,1] 1 1 1 1 5 1 1 1 1; float[1,1,2,1] 3 4", "float[1,1,2,1] 15 20");
