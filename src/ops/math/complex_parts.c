@@ -15,12 +15,19 @@ typedef struct PartJob {
   bool wide; /* double or float */
 } PartJob;
 
-ALWAYS_INLINE double part_of(Part part, double _Complex z) {
+/* The length of (re, im). In double, the squares of floats neither overflow nor vanish. */
+ALWAYS_INLINE double length_of(double re, double im, bool floats) {
+  if (!floats) return hypot(re, im);
+  double length = sqrt(re * re + im * im);
+  return isinf(re) || isinf(im) ? (double)INFINITY : length; /* also where the other one is NaN */
+}
+
+ALWAYS_INLINE double part_of(Part part, double re, double im, bool floats) {
   switch (part) {
-    case PART_REAL: return creal(z);
-    case PART_IMAG: return cimag(z);
-    case PART_ANGLE: return atan2(cimag(z), creal(z));
-    default: return hypot(creal(z), cimag(z));
+    case PART_REAL: return re;
+    case PART_IMAG: return im;
+    case PART_ANGLE: return atan2(im, re);
+    default: return length_of(re, im, floats);
   }
 }
 
@@ -34,7 +41,8 @@ static bool part_kernel(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   PartJob job = {*(const Part *)context->data, x->data, out->data, out->dtype == DT_DOUBLE};
-  parallel_work(context->parallel, tensor_num_elements(x), 2,
+  static const double kWork[] = {[PART_REAL] = 1, [PART_IMAG] = 1, [PART_ANGLE] = 20, [PART_ABS] = 5};
+  parallel_work(context->parallel, tensor_num_elements(x), kWork[job.part],
                 x->dtype == DT_COMPLEX64 ? take_parts_c64 : take_parts_c128, &job);
   return true;
 }

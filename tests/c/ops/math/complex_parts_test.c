@@ -11,6 +11,11 @@ TEST(parts_of_complex_numbers) {
   op_gives("Imag[T=complex128, Tout=float]", "complex128[] 0.1+2i", "float[] 2");
   op_gives("ComplexAbs[T=complex128, Tout=double]", "complex128[3] 3-4i 0 -5e200+12e200i",
            "double[3] 5 0 13e200");
+  op_gives("ComplexAbs[T=complex64]",
+           "complex64[4] 3-4i 0 -1.2760588759535192e38+1.7014118346046923e38i 3e-42-4e-42i",
+           "float[4] 5 0 2.1267647932558654e38 5e-42");
+  op_gives("ComplexAbs[T=complex64]", "complex64[5] inf -inf+1i 0+infi 1-infi inf+nani",
+           "float[5] inf inf inf inf inf");
   op_gives_about("Angle[T=complex128, Tout=double]", "complex128[4] 0+1i -1 0 1-1i",
                  "double[4] 1.5707963267948966 3.141592653589793 0 -0.7853981633974483", 1e-15);
   op_gives("Conj[T=complex128]", "complex128[3] 1+2i -3 0-0.5i", "complex128[3] 1-2i -3 0+0.5i");
