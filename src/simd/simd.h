@@ -291,6 +291,18 @@ SIMD_INLINE f64x2 f64x2_floor(f64x2 a) {
 SIMD_INLINE float f32x4_sum(f32x4 a) { return (a[0] + a[2]) + (a[1] + a[3]); }
 SIMD_INLINE double f64x2_sum(f64x2 a) { return a[0] + a[1]; }
 
+/* The largest and the smallest lane; no lane is NaN. */
+SIMD_INLINE float f32x4_largest(f32x4 a) {
+  f32x4 pairs = f32x4_pmax(a, __builtin_shufflevector(a, a, 2, 3, 0, 1));
+  return f32x4_pmax(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2))[0];
+}
+SIMD_INLINE float f32x4_smallest(f32x4 a) {
+  f32x4 pairs = f32x4_pmin(a, __builtin_shufflevector(a, a, 2, 3, 0, 1));
+  return f32x4_pmin(pairs, __builtin_shufflevector(pairs, pairs, 1, 0, 3, 2))[0];
+}
+SIMD_INLINE double f64x2_largest(f64x2 a) { return f64x2_pmax(a, __builtin_shufflevector(a, a, 1, 0))[0]; }
+SIMD_INLINE double f64x2_smallest(f64x2 a) { return f64x2_pmin(a, __builtin_shufflevector(a, a, 1, 0))[0]; }
+
 /* Whether a comparison held in any lane. */
 SIMD_INLINE int i32x4_any(i32x4 mask) {
 #ifdef __wasm_simd128__

@@ -97,6 +97,14 @@ TEST(simd_across_lanes_and_conversions) {
   CHECK(f32x4_sum((f32x4){1, 20, 300, 4000}) == 4321 && f64x2_sum((f64x2){1, 20}) == 21);
   /* (a0 + a2) + (a1 + a3): 1 + 1e8 loses the 1 unless 1e8 cancels first. */
   CHECK(f32x4_sum((f32x4){1e8f, 1, -1e8f, 2}) == 3);
+  for (int lane = 0; lane < 4; lane++) {
+    f32x4 a = {1, 2, 3, 4};
+    f64x2 b = {1, 2};
+    a[lane] = 9, b[lane % 2] = 9;
+    CHECK(f32x4_largest(a) == 9 && f64x2_largest(b) == 9);
+    a[lane] = -9, b[lane % 2] = -9;
+    CHECK(f32x4_smallest(a) == -9 && f64x2_smallest(b) == -9);
+  }
   f32x4 rows[4] = {{0, 1, 2, 3}, {10, 11, 12, 13}, {20, 21, 22, 23}, {30, 31, 32, 33}};
   f32x4_transpose(rows);
   f64x2 wide[2] = {{0, 1}, {10, 11}};
