@@ -10,6 +10,7 @@
 #include "ops/nn/plane_product.h"
 #include "ops/support/element_types.h"
 #include "ops/support/constant_form.h"
+#include "ops/support/packed_matrix.h"
 #include "ops/support/product_epilogue.h"
 #include "ops/support/typed_loops.h"
 #include "ops/support/window_attrs.h"
@@ -19,6 +20,7 @@ typedef struct ConvState {
   bool is_constant;      /* the filter, of type float or double */
   ConstantForm packed;   /* the packed filter */
   ConstantForm winograd; /* the same for blas/winograd.h */
+  ConstantForm row;      /* the same for a single window that is the whole image */
 } ConvState;
 
 /* Up to this number of windows a product is faster with the filter unpacked. */
@@ -38,6 +40,7 @@ static bool filter_construct(const KernelConstruction *construction, void *memor
 static void filter_destroy(void *memory) {
   constant_form_free(&((ConvState *)memory)->packed);
   constant_form_free(&((ConvState *)memory)->winograd);
+  constant_form_free(&((ConvState *)memory)->row);
 }
 
 /* Checks the shapes of input, filter and output, with errors in TensorFlow's words; `grad` has the output's
@@ -155,6 +158,41 @@ static bool multiply_tiles(KernelContext *context, ConvProduct product, const Co
   return true;
 }
 
+/* Whether there is a single window, which is the whole image: a row. */
+static bool is_row(const Conv *conv) {
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    const WindowAxis *axis = &conv->axis[k];
+    if (axis->out != 1 || axis->pad != 0 || axis->filter != axis->in) return false;
+    if (axis->dilation != 1 && axis->filter != 1) return false;
+  }
+  return conv->batch == 1 && conv->groups == 1;
+}
+
+/* The product of a row with a constant filter, which is packed for it. */
+static bool multiply_row(KernelContext *context, const Conv *conv, const float *x, const float *filter,
+                         float *result, Status *status) {
+  GemmArgs args = {.m = 1,
+                   .n = conv->out_channels,
+                   .k = conv_depth(conv),
+                   .a = x,
+                   .lda = conv_depth(conv),
+                   .b = filter,
+                   .ldb = conv->out_channels,
+                   .c = result,
+                   .ldc = conv->out_channels,
+                   .bias = conv->bias,
+                   .activation = conv->activation,
+                   .epilogue = conv->epilogue,
+                   .threads = parallel_threads(context->parallel)};
+  TRY(packed_row_get(&((ConvState *)context->state)->row, &args, context->parallel, &args.row_b, status));
+  Buffer *workspace = NULL;
+  int64_t size = gemm_f32.workspace(&args);
+  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
+  gemm_f32.run(&args, context->parallel, workspace ? workspace->data : NULL);
+  buffer_unref(workspace);
+  return true;
+}
+
 /* 16-bit floats are converted. */
 static const KernelEntry kTypedProducts[] = {TYPED_FLOAT_KERNELS(NULL, &conv),
                                              HALF_KERNELS(NULL, &conv_f32),
@@ -182,6 +220,8 @@ static bool multiply(KernelContext *context, ConvProduct product, const Conv *co
   const ConvType *type = TYPED_LOOPS(kTypedProducts, dtype);
   const void *packed = NULL;
   bool done = false;
+  if (product == CONV_FORWARD && type == &conv_f32 && state->is_constant && is_row(conv))
+    return multiply_row(context, conv, a, b, result, status);
   if (type == &conv_f32) TRY(multiply_tiles(context, product, conv, a, b, result, &done, status));
   if (done) return true;
   if (state->is_constant) TRY(pack_filter(context, &(Packing){product, type, conv, b}, &packed, status));

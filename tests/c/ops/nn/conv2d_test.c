@@ -209,6 +209,10 @@ TEST(convolutions_are_the_sums_they_should_be) {
 TEST(convolutions_of_odd_sizes) {
   static const Setting kSettings[] =
       {{1, 5, 5, 7, 5, 5, 13, 1, {1, 1}, {1, 1}, "VALID"}, /* the window is the image */
+       {1, 1, 1, 40, 1, 1, 21, 1, {2, 1}, {1, 2}, "SAME"},
+       {1, 4, 3, 6, 4, 3, 50, 1, {1, 1}, {1, 1}, "VALID"},
+       {1, 1, 3, 6, 1, 2, 5, 1, {1, 1}, {1, 2}, "VALID"},
+       {1, 1, 1, 8, 1, 1, 6, 2, {1, 1}, {1, 1}, "VALID"},
        {3, 1, 1, 17, 1, 1, 9, 1, {1, 1}, {1, 1}, "SAME"},
        {2, 9, 11, 9, 1, 1, 21, 1, {1, 1}, {1, 1}, "VALID"}, /* more pixels than channels */
        {1, 3, 2, 2, 7, 5, 3, 1, {1, 1}, {1, 1}, "SAME"},    /* larger than the image */
