@@ -4,7 +4,8 @@
 
 #include "op/op_registry.h"
 #include "ops/nn/lstm_tensors.h"
-#include "ops/nn/recurrent_product.h"
+#include "ops/nn/recurrent_cell.h"
+#include "ops/support/float_product.h"
 
 enum { SEQ_LEN_MAX, X, CS_PREV, H_PREV, W, WCI, WCF, WCO, B, I, CS, H = I + 6, CS_GRAD, H_GRAD };
 
@@ -102,10 +103,10 @@ static bool run_steps(KernelContext *context, const Sequence *s, const LstmTenso
   const float *h_prev = t->in[H_PREV].data;
   LstmStep step = {.cs_prev = t->in[CS_PREV].data};
   GemmArgs x = product_of(cell, false, s->steps * cell->batch, t->in[X].data, gates);
-  TRY(recurrent_product(context, &x, status));
+  TRY(float_product(context, &x, status));
   for (int64_t at = 0; at < s->steps * count; at += count) {
     GemmArgs h = product_of(cell, true, cell->batch, h_prev, gates + 4 * at);
-    TRY(recurrent_product(context, &h, status));
+    TRY(float_product(context, &h, status));
     for (int k = 0; k < LSTM_VALUES; k++) step.values[k] = (float *)t->out[k].data + at;
     lstm_forward(cell, &step, gates + 4 * at, context->parallel);
     step.cs_prev = step.values[LSTM_CS];
@@ -213,7 +214,7 @@ static bool run_back(KernelContext *context, const Sequence *s, const LstmTensor
                      .ldb = 4 * cell->size,
                      .c = dh,
                      .ldc = cell->size};
-    TRY(recurrent_product(context, &to_h, status));
+    TRY(float_product(context, &to_h, status));
     float *const peepholes[3] = {t->out[DWCI].data, t->out[DWCF].data, t->out[DWCO].data};
     if (cell->peephole) lstm_add_peephole_gradients(cell, &step, back.dgates, peepholes);
   }
@@ -235,7 +236,7 @@ static bool add_weights(KernelContext *context, const LstmCell *cell, bool state
                    .c = dw + (state ? cell->input * wide : 0),
                    .ldc = wide,
                    .accumulate = true};
-  return recurrent_product(context, &args, status);
+  return float_product(context, &args, status);
 }
 
 /* The gradients with respect to x, w and b, as products for all steps at once. */
@@ -254,7 +255,7 @@ static bool finish_back(KernelContext *context, const Sequence *s, const LstmTen
                    .ldb = wide,
                    .c = t->out[DX].data,
                    .ldc = cell->input};
-  TRY(recurrent_product(context, &to_x, status));
+  TRY(float_product(context, &to_x, status));
   TRY(add_weights(context, cell, false, rows, t->in[X].data, dgates, dw, status));
   TRY(add_weights(context, cell, true, cell->batch, t->in[H_PREV].data, dgates, dw, status));
   TRY(add_weights(context, cell, true, rows - cell->batch, t->in[H].data, dgates + cell->batch * wide, dw,

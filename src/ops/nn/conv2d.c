@@ -10,6 +10,7 @@
 #include "ops/nn/plane_product.h"
 #include "ops/support/element_types.h"
 #include "ops/support/constant_form.h"
+#include "ops/support/float_product.h"
 #include "ops/support/packed_matrix.h"
 #include "ops/support/product_epilogue.h"
 #include "ops/support/typed_loops.h"
@@ -185,12 +186,7 @@ static bool multiply_row(KernelContext *context, const Conv *conv, const float *
                    .epilogue = conv->epilogue,
                    .threads = parallel_threads(context->parallel)};
   TRY(packed_row_get(&((ConvState *)context->state)->row, &args, context->parallel, &args.row_b, status));
-  Buffer *workspace = NULL;
-  int64_t size = gemm_f32.workspace(&args);
-  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
-  gemm_f32.run(&args, context->parallel, workspace ? workspace->data : NULL);
-  buffer_unref(workspace);
-  return true;
+  return float_product(context, &args, status);
 }
 
 /* 16-bit floats are converted. */

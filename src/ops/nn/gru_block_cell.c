@@ -4,7 +4,8 @@
  *   h = u * h_prev + (1 - u) * c
  */
 #include "op/op_registry.h"
-#include "ops/nn/recurrent_product.h"
+#include "ops/nn/recurrent_cell.h"
+#include "ops/support/float_product.h"
 #include "simd/vector_math.h"
 
 enum { X, H_PREV, W_RU, W_C, B_RU, B_C, R, U, C, D_H };
@@ -60,7 +61,7 @@ static bool affine(KernelContext *context, const Sizes *sizes, const float *h, i
   of_h.b = weights + sizes->input * columns;
   of_h.bias = NULL;
   of_h.accumulate = true;
-  return recurrent_product(context, &of_x, status) && recurrent_product(context, &of_h, status);
+  return float_product(context, &of_x, status) && float_product(context, &of_h, status);
 }
 
 static bool run_cell(KernelContext *context, const Sizes *sizes, float *gates, float *state, Status *status) {
@@ -125,7 +126,7 @@ static bool to_part(KernelContext *context, const Sizes *sizes, bool state, cons
                    .c = to,
                    .ldc = state ? sizes->cell : sizes->input,
                    .accumulate = add};
-  return recurrent_product(context, &args, status);
+  return float_product(context, &args, status);
 }
 
 static bool run_back(KernelContext *context, const Sizes *sizes, float *d_hr, Status *status) {

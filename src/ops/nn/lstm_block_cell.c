@@ -3,7 +3,8 @@
 
 #include "op/op_registry.h"
 #include "ops/nn/lstm_tensors.h"
-#include "ops/nn/recurrent_product.h"
+#include "ops/nn/recurrent_cell.h"
+#include "ops/support/float_product.h"
 
 enum { X, CS_PREV, H_PREV, W, WCI, WCF, WCO, B, I, CS_GRAD = I + 6, H_GRAD };
 
@@ -71,7 +72,7 @@ static bool run_forward(KernelContext *context, const LstmCell *cell, const Lstm
   h.b = cell->w + cell->input * wide;
   h.bias = NULL;
   h.accumulate = true;
-  bool ok = recurrent_product(context, &x, status) && recurrent_product(context, &h, status);
+  bool ok = float_product(context, &x, status) && float_product(context, &h, status);
   LstmStep step = {.cs_prev = t->in[CS_PREV].data};
   for (int k = 0; k < LSTM_VALUES; k++) step.values[k] = t->out[k].data;
   if (ok) lstm_forward(cell, &step, gates->data, context->parallel);

@@ -180,6 +180,14 @@ static void check_setting(const Setting *s, DataType type) {
   }
 }
 
+static void check_settings(const Setting *settings, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    CHECK_CONTEXT("setting %zu", i);
+    check_setting(&settings[i], DT_DOUBLE);
+    check_setting(&settings[i], DT_FLOAT);
+  }
+}
+
 TEST(convolutions_are_the_sums_they_should_be) {
   static const char *const kPaddings[] = {"SAME", "VALID", "EXPLICIT"};
   static const int kSteps[][4] = {{1, 1, 1, 1}, {2, 2, 1, 1}, {1, 1, 2, 2}, {2, 3, 1, 1},
@@ -244,10 +252,7 @@ TEST(convolutions_of_colour_images) {
        {1, 9, 9, 3, 3, 3, 8, 1, {2, 2}, {1, 1}, "SAME"},
        {1, 9, 40, 2, 3, 3, 8, 1, {2, 3}, {1, 1}, "EXPLICIT"},
        {1, 9, 33, 3, 3, 3, 6, 1, {2, 2}, {1, 1}, "SAME"}};
-  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
-    check_setting(&kSettings[i], DT_DOUBLE);
-    check_setting(&kSettings[i], DT_FLOAT);
-  }
+  check_settings(kSettings, sizeof kSettings / sizeof kSettings[0]);
 }
 
 /* Groups of few channels (blas/conv_groups.inc), and of too many: at each edge and not, with dilations, with
@@ -269,11 +274,7 @@ TEST(convolutions_of_groups) {
                                       {1, 3, 266, 16, 3, 3, 16, 2, {1, 1}, {1, 1}, "SAME"},
                                       {1, 3, 150, 16, 3, 3, 8, 2, {2, 1}, {1, 2}, "EXPLICIT"},
                                       {1, 5, 100, 16, 5, 5, 8, 2, {1, 2}, {1, 1}, "SAME"}};
-  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
-    CHECK_CONTEXT("setting %d", i);
-    check_setting(&kSettings[i], DT_DOUBLE);
-    check_setting(&kSettings[i], DT_FLOAT);
-  }
+  check_settings(kSettings, sizeof kSettings / sizeof kSettings[0]);
 }
 
 TEST(lines_of_groups_of_any_length) {
@@ -309,11 +310,7 @@ TEST(convolutions_to_few_outputs) {
                                       {1, 5, 6, 400, 3, 3, 3, 1, {1, 1}, {1, 1}, "SAME"},
                                       {1, 4, 10, 400, 3, 3, 3, 1, {1, 1}, {1, 1}, "VALID"},
                                       {1, 6, 14, 8, 2, 2, 2, 1, {2, 2}, {1, 1}, "EXPLICIT"}};
-  for (int i = 0; i < (int)(sizeof kSettings / sizeof kSettings[0]); i++) {
-    CHECK_CONTEXT("setting %d", i);
-    check_setting(&kSettings[i], DT_DOUBLE);
-    check_setting(&kSettings[i], DT_FLOAT);
-  }
+  check_settings(kSettings, sizeof kSettings / sizeof kSettings[0]);
 }
 
 TEST(lines_of_any_length_to_few_outputs) {

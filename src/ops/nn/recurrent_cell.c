@@ -1,15 +1,6 @@
-#include "ops/nn/recurrent_product.h"
+#include "ops/nn/recurrent_cell.h"
 
 #include "blas/reduce.h"
-
-bool recurrent_product(KernelContext *context, const GemmArgs *args, Status *status) {
-  int64_t size = gemm_f32.workspace(args);
-  Buffer *workspace = NULL;
-  if (size > 0 && !(workspace = kernel_scratch(context, size, status))) return false;
-  gemm_f32.run(args, context->parallel, workspace ? workspace->data : NULL);
-  buffer_unref(workspace);
-  return true;
-}
 
 bool recurrent_column_sums(KernelContext *context, const float *matrix, int64_t rows, int64_t columns,
                            float *to, Status *status) {

@@ -1,12 +1,9 @@
-/* The products of recurrent cells: float matrices, with a workspace from the pool of the kernel. */
-#ifndef TFCORE_OPS_NN_RECURRENT_PRODUCT_H_
-#define TFCORE_OPS_NN_RECURRENT_PRODUCT_H_
+/* What the kernels of recurrent cells share: sums, memory and checks of float matrices. */
+#ifndef TFCORE_OPS_NN_RECURRENT_CELL_H_
+#define TFCORE_OPS_NN_RECURRENT_CELL_H_
 
-#include "blas/gemm.h"
 #include "op/kernel.h"
 
-/* gemm_f32.run on the threads of the kernel. */
-MUST_CHECK bool recurrent_product(KernelContext *context, const GemmArgs *args, Status *status);
 /* to[j] = the sum of column j of a float matrix of `rows` rows of `columns` numbers. */
 MUST_CHECK bool recurrent_column_sums(KernelContext *context, const float *matrix, int64_t rows,
                                       int64_t columns, float *to, Status *status);
