@@ -2,9 +2,11 @@
 
 #include "base/bits.h"
 #include "base/odometer.h"
+#include "blas/gemm_small.h"
 
 typedef struct BatchJob {
   const BatchProduct *batch;
+  bool small;               /* products of gemm_small.h */
   const Parallel *parallel; /* of a single product */
   char *workspaces;         /* one for each thread */
   int64_t workspace;        /* bytes of one */
@@ -34,6 +36,26 @@ static void multiply_range(void *arg, int64_t begin, int64_t end) {
   bits_give_back(&job->workspaces_in_use, mine);
 }
 
+/* The same for small matrices of floats. */
+static void multiply_small(void *arg, int64_t begin, int64_t end) {
+  enum { LANES = GEMM_SMALL_LANES };
+  const BatchJob *job = arg;
+  const BatchProduct *batch = job->batch;
+  int64_t index[SHAPE_MAX_RANK], at[3][LANES];
+  Odometer o = {.rank = batch->rank,
+                .dims = batch->dims,
+                .strides = {batch->strides[0], batch->strides[1], batch->strides[2]},
+                .index = index};
+  odometer_seek(&o, 3, begin);
+  for (int64_t i = begin; i < end; i += LANES) {
+    for (int lane = 0; lane < LANES; lane++) {
+      for (int k = 0; k < 3; k++) at[k][lane] = o.at[k];
+      if (i + lane + 1 < end) odometer_advance(&o, 3, 1);
+    }
+    gemm_small_f32(&batch->product.args, at[0], at[1], at[2]);
+  }
+}
+
 /* Where one B serves for the places of the last axis, whose matrices A are rows of one matrix, and so those
  * of C, there is one product instead of many. */
 static void merge_rows(BatchProduct *batch) {
@@ -56,15 +78,16 @@ static int64_t workspace_for(BatchProduct *batch, int threads) {
   return size / LINE * LINE;
 }
 
-/* Products [0, end): the threads take whole ones. A unit of work (base/parallel.h) is PER_WORK multiply-adds;
- * a product has CALL units beside them. */
+/* Products [0, end) by `multiply`: the threads take whole ones. A unit of work (base/parallel.h) is PER_WORK
+ * multiply-adds, or PER_SMALL in small matrices; a product has CALL units beside them. */
 static void share_products(BatchJob *job, int64_t end, const Parallel *parallel) {
-  enum { PER_WORK = 20, CALL = 64 };
+  enum { PER_WORK = 20, PER_SMALL = 2, CALL = 64 };
   const GemmArgs *args = &job->batch->product.args;
   double m = (double)args->m, n = (double)args->n, k = (double)args->k;
   double moved = (double)dtype_size(job->batch->product.type) * (m * k + k * n + m * n);
+  double work = job->small ? m * n * k / PER_SMALL : m * n * k / PER_WORK + CALL;
   job->parallel = NULL;
-  parallel_arithmetic(parallel, end, m * n * k / PER_WORK + CALL, moved, multiply_range, job);
+  parallel_arithmetic(parallel, end, work, moved, job->small ? multiply_small : multiply_range, job);
 }
 
 /* Each thread has as many products as the others. Those that are left are divided if they have LARGE
@@ -81,6 +104,10 @@ bool batch_product_run(KernelContext *context, BatchProduct *batch, Status *stat
   if (args->m == 0 || args->n == 0) return true;
   merge_rows(batch);
   for (int i = 0; i < batch->rank; i++) count *= batch->dims[i];
+  if (batch->product.type == DT_FLOAT && gemm_is_small(args)) {
+    share_products(&(BatchJob){.batch = batch, .small = true}, count, context->parallel);
+    return true;
+  }
   double products = (double)args->m * (double)args->n * (double)args->k;
   int64_t divided = products > MOST ? count : products > LARGE || count < threads ? count % threads : 0;
   int64_t of_all = divided > 0 ? workspace_for(batch, threads) : 0;

@@ -63,6 +63,8 @@ TEST(batches_of_products) {
       check_batch("BatchMatMulV2", kTypes[t], 4, 3, 1, 3, 1, ax, ay);
       check_batch("BatchMatMulV2", kTypes[t], 3, 5, 4, 3, 0, ax, ay);
       check_batch("BatchMatMulV2", kTypes[t], 20, 17, 19, 2, 0, ax, ay);
+      check_batch("BatchMatMulV2", kTypes[t], 9, 8, 10, 3, 3, ax, ay);
+      check_batch("BatchMatMulV2", kTypes[t], 8, 8, 8, 1, 7, ax, ay);
     }
   }
   CHECK_CONTEXT("%s", "");
