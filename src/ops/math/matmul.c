@@ -66,7 +66,7 @@ static bool prepare(KernelContext *context, GemmArgs *args, Status *status) {
 static bool pack(KernelContext *context, MatrixProduct *product, Status *status) {
   MatMulState *state = context->state;
   GemmArgs *args = &product->args;
-  if (!state->is_constant || args->k == 0) return true;
+  if (!state->is_constant || args->k == 0 || args->n == 1) return true;
   if (args->m == 1 && product->type == DT_FLOAT)
     return packed_row_get(&state->row_b, args, context->parallel, &args->row_b, status);
   if (args->m <= 2) return true;
