@@ -80,4 +80,11 @@ void depthwise_f32(ConvProduct product, const Conv *conv, const float *a, const 
 void depthwise_f64(ConvProduct product, const Conv *conv, const double *a, const double *b, double *result,
                    const Parallel *parallel);
 
+/* CONV_FILTER of a convolution of one group with few outputs: each output is summed as if the convolution
+ * were depthwise, which wastes no lanes. No workspace. */
+void narrow_filter_gradient_f32(const Conv *conv, const float *x, const float *dy, float *dw,
+                                const Parallel *parallel);
+void narrow_filter_gradient_f64(const Conv *conv, const double *x, const double *dy, double *dw,
+                                const Parallel *parallel);
+
 #endif

@@ -235,6 +235,12 @@ static bool sum_tiles(KernelContext *context, const Conv *conv, const void *x, c
   return true;
 }
 
+/* Whether a product would use few of its lanes. */
+static bool is_narrow(const Conv *conv) {
+  enum { OUTPUTS = 4, CHANNELS = 8 };
+  return conv->groups == 1 && conv->out_channels <= OUTPUTS && conv->in_channels >= CHANNELS;
+}
+
 /* The gradient by the filter: a function of its own, because only training needs its code. */
 static bool sum_windows(KernelContext *context, ConvProduct product, const Conv *conv, const void *x,
                         const void *dy, void *dw, Status *status) {
@@ -242,6 +248,11 @@ static bool sum_windows(KernelContext *context, ConvProduct product, const Conv 
   if (conv->groups == conv->in_channels) return depthwise_multiply(context, product, conv, x, dy, dw, status);
   const ConvType *type = TYPED_LOOPS(kTypedProducts, context->output_types[0]);
   bool done = false;
+  if (is_narrow(conv)) {
+    if (type == &conv_f32) narrow_filter_gradient_f32(conv, x, dy, dw, context->parallel);
+    else narrow_filter_gradient_f64(conv, x, dy, dw, context->parallel);
+    return true;
+  }
   if (type == &conv_f32) TRY(sum_tiles(context, conv, x, dy, dw, &done, status));
   return done || multiply_windows(context, product, conv, type, x, dy, NULL, dw, status);
 }

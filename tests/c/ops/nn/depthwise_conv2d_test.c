@@ -136,6 +136,18 @@ TEST(depthwise_convolutions_with_wide_filters) {
   check_setting(&s, DT_FLOAT);
 }
 
+/* The filter of pixels with few channels is repeated for adjacent ones unless it is very large. */
+TEST(depthwise_convolutions_of_few_channels_with_large_filters) {
+  static const int kFilters[][2] = {{11, 11}, {9, 12}, {1, 25}, {19, 18}};
+  for (int channels = 1; channels <= 3; channels++)
+    for (int f = 0; f < 4; f++)
+      for (int stride = 1; stride <= 2; stride++) {
+        Setting s = {1, 20, 41, channels, kFilters[f][0], kFilters[f][1], 1, {1, stride}, {1, 1}, "SAME"};
+        check_setting(&s, DT_FLOAT);
+        if (stride == 1) check_setting(&s, DT_DOUBLE);
+      }
+}
+
 /* Windows of adjacent columns are summed in strips of lines (blas/depthwise_strip.inc): less than a strip,
  * several of them, windows of fewer and of more rows than columns, at the edges and not; the last channels
  * overlap others or do not. */
