@@ -8,6 +8,7 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
+#include "simd/simd.h"
 
 typedef struct SelectJob {
   const bool *condition;
@@ -97,27 +98,51 @@ static bool select_kernel(KernelContext *context, Status *status) {
 
 enum { CONDITION, THEN, ELSE, OPERANDS };
 
-/* Operands by dimension of the output: strides in elements; 0 where the operand is broadcast. */
+/* The loop nest over the output. Dimensions of size 1 are left out, and adjacent ones along which each
+ * operand lies contiguously, or is broadcast, are merged. */
 typedef struct SelectNest {
-  int rank;
+  int rank; /* at least 1 */
   int64_t dims[SHAPE_MAX_RANK];
-  int64_t strides[OPERANDS][SHAPE_MAX_RANK];
+  int64_t strides[OPERANDS][SHAPE_MAX_RANK]; /* elements; 0 where the operand is broadcast */
   const Tensor *operands[OPERANDS];
   Tensor *out;
 } SelectNest;
 
-ALWAYS_INLINE void choose(const SelectNest *nest, const int64_t offsets[OPERANDS], int64_t at, int64_t n,
-                          size_t size) {
-  int last = nest->rank - 1;
-  const bool *condition = tensor_bool(nest->operands[CONDITION]) + offsets[CONDITION];
-  const char *t = (const char *)nest->operands[THEN]->data + offsets[THEN] * (int64_t)size;
-  const char *e = (const char *)nest->operands[ELSE]->data + offsets[ELSE] * (int64_t)size;
-  char *out = (char *)nest->out->data + at * (int64_t)size;
-  int64_t c_step = nest->strides[CONDITION][last];
-  int64_t t_step = nest->strides[THEN][last] * (int64_t)size,
-          e_step = nest->strides[ELSE][last] * (int64_t)size;
-  for (int64_t i = 0; i < n; i++)
-    memcpy(out + i * (int64_t)size, condition[i * c_step] ? t + i * t_step : e + i * e_step, size);
+/* A run along the last dimension. Steps are 0 or 1. */
+typedef struct Run {
+  const bool *condition;
+  const char *t, *e;
+  char *out;
+  int64_t n, c_step, t_step, e_step;
+} Run;
+
+ALWAYS_INLINE void choose(const Run *run, int64_t i, size_t size) {
+  const char *t = run->t, *e = run->e;
+  int64_t t_step = run->t_step * (int64_t)size, e_step = run->e_step * (int64_t)size;
+  for (; i < run->n; i++)
+    memcpy(run->out + i * (int64_t)size, run->condition[i * run->c_step] ? t + i * t_step : e + i * e_step,
+           size);
+}
+
+/* Chooses whole vectors of four, with a condition for each; returns how many elements these were. */
+static int64_t choose_lanes(const Run *run) {
+  typedef uint8_t u8x4 __attribute__((vector_size(4)));
+  int32_t value;
+  int64_t i = 0;
+  if (run->c_step == 0) return 0;
+  memcpy(&value, run->t, sizeof value);
+  i32x4 t = i32x4_splat(value);
+  memcpy(&value, run->e, sizeof value);
+  i32x4 e = i32x4_splat(value);
+  for (; i + 4 <= run->n; i += 4) {
+    u8x4 bytes;
+    memcpy(&bytes, run->condition + i, sizeof bytes);
+    i32x4 mask = __builtin_convertvector(bytes, i32x4) != 0;
+    if (run->t_step != 0) t = i32x4_load((const int32_t *)run->t + i);
+    if (run->e_step != 0) e = i32x4_load((const int32_t *)run->e + i);
+    i32x4_store((int32_t *)run->out + i, (t & mask) | (e & ~mask));
+  }
+  return i;
 }
 
 /* Walks over the elements of the output, starting at the first. */
@@ -131,17 +156,27 @@ static Odometer walk(const SelectNest *nest, int64_t index[SHAPE_MAX_RANK]) {
 /* Output elements [begin, end): runs along the last dimension. */
 static void choose_range(void *arg, int64_t begin, int64_t end) {
   const SelectNest *nest = arg;
-  int64_t index[SHAPE_MAX_RANK], length = nest->dims[nest->rank - 1];
+  int last = nest->rank - 1;
+  int64_t index[SHAPE_MAX_RANK], length = nest->dims[last], size = (int64_t)dtype_size(nest->out->dtype);
+  const bool *condition = tensor_bool(nest->operands[CONDITION]);
+  const char *t = nest->operands[THEN]->data, *e = nest->operands[ELSE]->data;
+  char *out = nest->out->data;
+  Run run = {.c_step = nest->strides[CONDITION][last],
+             .t_step = nest->strides[THEN][last],
+             .e_step = nest->strides[ELSE][last]};
   Odometer o = walk(nest, index);
   odometer_seek(&o, OPERANDS, begin);
   while (begin < end) {
     int64_t left = length - begin % length, n = left < end - begin ? left : end - begin;
-    switch (dtype_size(nest->out->dtype)) {
-      case 1: choose(nest, o.at, begin, n, 1); break;
-      case 2: choose(nest, o.at, begin, n, 2); break;
-      case 4: choose(nest, o.at, begin, n, 4); break;
-      case 8: choose(nest, o.at, begin, n, 8); break;
-      default: choose(nest, o.at, begin, n, 16); break;
+    run.condition = condition + o.at[CONDITION];
+    run.t = t + o.at[THEN] * size, run.e = e + o.at[ELSE] * size;
+    run.out = out + begin * size, run.n = n;
+    switch (size) {
+      case 1: choose(&run, 0, 1); break;
+      case 2: choose(&run, 0, 2); break;
+      case 4: choose(&run, choose_lanes(&run), 4); break;
+      case 8: choose(&run, 0, 8); break;
+      default: choose(&run, 0, 16); break;
     }
     begin += n;
     odometer_advance(&o, OPERANDS, n);
@@ -159,15 +194,37 @@ static bool choose_strings(const SelectNest *nest, Status *status) {
   return true;
 }
 
-/* The strides of one operand in the shape of the output; a scalar output has one dimension of size 1 here. */
-static void find_strides(SelectNest *nest, int k, const Shape *shape) {
-  int64_t stride = 1;
-  for (int i = nest->rank - 1; i >= 0; i--) {
-    int own = i - (nest->rank - shape->rank);
-    int64_t size = own < 0 || shape->rank == 0 ? 1 : shape_dim(shape, own);
-    nest->strides[k][i] = size == 1 ? 0 : stride;
-    stride *= size;
+/* Adds a dimension after the others. */
+static void add_dimension(SelectNest *nest, int64_t size, const int64_t strides[OPERANDS]) {
+  int last = nest->rank - 1;
+  bool merged = last >= 0;
+  if (size == 1) return;
+  for (int k = 0; k < OPERANDS && merged; k++) merged = nest->strides[k][last] == strides[k] * size;
+  if (!merged) {
+    last = nest->rank++;
+    nest->dims[last] = 1;
   }
+  nest->dims[last] *= size;
+  for (int k = 0; k < OPERANDS; k++) nest->strides[k][last] = strides[k];
+}
+
+/* The nest for operands that broadcast to `shape`, none of whose sizes is 0. */
+static void plan_nest(SelectNest *nest, const Shape *shape) {
+  int64_t left[OPERANDS]; /* the elements of each operand after the dimensions that were added */
+  nest->rank = 0;
+  for (int k = 0; k < OPERANDS; k++) left[k] = tensor_num_elements(nest->operands[k]);
+  for (int i = 0; i < shape->rank; i++) {
+    int64_t strides[OPERANDS];
+    for (int k = 0; k < OPERANDS; k++) {
+      const Shape *own = &nest->operands[k]->shape;
+      int at = i - (shape->rank - own->rank);
+      int64_t size = at < 0 ? 1 : shape_dim(own, at);
+      left[k] /= size;
+      strides[k] = size == 1 ? 0 : left[k];
+    }
+    add_dimension(nest, shape_dim(shape, i), strides);
+  }
+  if (nest->rank == 0) nest->rank = 1, nest->dims[0] = 1; /* the strides do not matter */
 }
 
 static bool broadcast_all(const Tensor *const *inputs, Shape *shape, Status *status) {
@@ -186,12 +243,8 @@ static bool broadcast_all(const Tensor *const *inputs, Shape *shape, Status *sta
 }
 
 static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Status *status) {
-  SelectNest nest = {.rank = shape->rank > 0 ? shape->rank : 1, .dims = {1}};
-  for (int i = 0; i < shape->rank; i++) nest.dims[i] = shape_dim(shape, i);
-  for (int k = 0; k < OPERANDS; k++) {
-    nest.operands[k] = context->inputs[k];
-    find_strides(&nest, k, &nest.operands[k]->shape);
-  }
+  SelectNest nest = {.strides = {{0}}};
+  for (int k = 0; k < OPERANDS; k++) nest.operands[k] = context->inputs[k];
   DataType type = context->inputs[THEN]->dtype;
   if (type != DT_STRING && !dtype_is_pod(type)) {
     return status_set(status, CODE_UNIMPLEMENTED, "SelectV2 of %s needs a scalar condition and equal shapes",
@@ -199,6 +252,7 @@ static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Stat
   }
   TRY(kernel_allocate_output(context, 0, shape, &nest.out, status));
   if (tensor_num_elements(nest.out) == 0) return true;
+  plan_nest(&nest, shape);
   if (type == DT_STRING) return choose_strings(&nest, status);
   parallel_work(context->parallel, tensor_num_elements(nest.out), 1, choose_range, &nest);
   return true;

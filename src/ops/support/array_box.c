@@ -67,14 +67,6 @@ void array_spread(int64_t size, int64_t count, const void *from, void *to) {
   }
 }
 
-/* Rows of the innermost axis, one behind the other along the next axis. Strides and steps are in elements. */
-typedef struct Rows {
-  int64_t count, length;
-  const char *from;
-  char *to;
-  int64_t from_step, from_stride, to_step, to_stride;
-} Rows;
-
 /* Copies rows element by element. What the loops need is in local variables, which elements cannot alias. */
 #define EACH(T)                                                                              \
   for (; count > 0; count--, from += from_step, to += to_step) {                             \
@@ -83,7 +75,7 @@ typedef struct Rows {
     for (int64_t left = length; left > 0; left--, x += from_stride, y += to_stride) *y = *x; \
   }
 
-static void copy_each(int64_t size, const Rows *rows) {
+static void copy_each(int64_t size, const ArrayRows *rows) {
   int64_t count = rows->count, length = rows->length, from_stride = rows->from_stride;
   int64_t from_step = rows->from_step * size, to_step = rows->to_step * size, to_stride = rows->to_stride;
   const char *from = rows->from;
@@ -97,11 +89,12 @@ static void copy_each(int64_t size, const Rows *rows) {
   }
 }
 
-static void copy_row_group(int64_t size, const Rows *rows) {
+void array_copy_rows(int64_t size, const ArrayRows *rows) {
+  enum { SHORT = 16 };
   if (rows->from_stride == 1 && rows->to_stride == 1) {
     copy_rows(rows->to, rows->to_step * size, rows->from, rows->from_step * size, rows->length * size,
               rows->count);
-  } else if (rows->from_stride == 0 && rows->to_stride == 1) {
+  } else if (rows->from_stride == 0 && rows->to_stride == 1 && rows->length >= SHORT) {
     for (int64_t r = 0; r < rows->count; r++) {
       array_spread(size, rows->length, rows->from + r * rows->from_step * size,
                    rows->to + r * rows->to_step * size);
@@ -127,12 +120,12 @@ static int64_t row_length(const ArrayBox *box) { return box->dims[box->rank - 1]
  * begins at `begin`. */
 static void fill_gaps(const BoxJob *job, int64_t begin, int64_t length, int64_t step, int64_t count) {
   if (!job->around || length == 0) return;
-  copy_row_group(job->size, &(Rows){.count = count,
-                                    .length = length,
-                                    .from = job->around,
-                                    .to = job->to + (begin - length) * job->size,
-                                    .to_step = step,
-                                    .to_stride = 1});
+  array_copy_rows(job->size, &(ArrayRows){.count = count,
+                                          .length = length,
+                                          .from = job->around,
+                                          .to = job->to + (begin - length) * job->size,
+                                          .to_step = step,
+                                          .to_stride = 1});
 }
 
 /* Copies part of one row, or whole rows up to the end of the next axis: `count` items. */
@@ -140,14 +133,14 @@ static void copy_items(const BoxJob *job, const Odometer *o, int64_t piece, int6
   const ArrayBox *box = job->box;
   int last = box->rank - 1;
   int64_t start = piece * job->piece;
-  Rows rows = {.count = count,
-               .length = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece,
-               .from = job->from + (o->at[0] + start * box->from_strides[last]) * job->size,
-               .to = job->to + (o->at[1] + start * box->to_strides[last]) * job->size,
-               .from_stride = box->from_strides[last],
-               .to_stride = box->to_strides[last]};
+  ArrayRows rows = {.count = count,
+                    .length = box->dims[last] - start < job->piece ? box->dims[last] - start : job->piece,
+                    .from = job->from + (o->at[0] + start * box->from_strides[last]) * job->size,
+                    .to = job->to + (o->at[1] + start * box->to_strides[last]) * job->size,
+                    .from_stride = box->from_strides[last],
+                    .to_stride = box->to_strides[last]};
   if (last > 0) rows.from_step = box->from_strides[last - 1], rows.to_step = box->to_strides[last - 1];
-  copy_row_group(job->size, &rows);
+  array_copy_rows(job->size, &rows);
   if (count > 1) fill_gaps(job, o->at[1] + rows.to_step, rows.to_step - rows.length, rows.to_step, count - 1);
 }
 

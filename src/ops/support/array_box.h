@@ -45,6 +45,17 @@ MUST_CHECK bool array_box_embed(const ArrayBox *box, const Tensor *from, const T
 /* Fills `count` elements of `to` with the element at `from`; elements of 1, 2, 4, 8 or 16 bytes, aligned. */
 void array_spread(int64_t size, int64_t count, const void *from, void *to);
 
+/* Rows of elements, one behind the other. Steps from row to row and strides within a row are in elements; 0
+ * in `from` repeats. */
+typedef struct ArrayRows {
+  int64_t count, length;
+  const char *from;
+  char *to;
+  int64_t from_step, from_stride, to_step, to_stride;
+} ArrayRows;
+/* Elements of 1, 2, 4, 8 or 16 bytes, aligned. */
+void array_copy_rows(int64_t size, const ArrayRows *rows);
+
 /* Copies row rows[i] of `from` to row i of `to`, or zeros if the number is negative. Rows have `length`
  * elements; the tensors have the same dtype. */
 MUST_CHECK bool array_gather_rows(const Tensor *from, const int64_t *rows, int64_t count, int64_t length,

@@ -87,25 +87,26 @@ enum { SHORT_BYTES = 256, LAID_OUT_BYTES = 2048, MOST_ELEMENT_BYTES = 16 };
 
 typedef struct Operand {
   const char *data;
-  int64_t row_stride, stride; /* bytes, along the last two dimensions */
+  int64_t row_stride, stride; /* elements, along the last two dimensions */
   const char *source;         /* the row that `laid_out` repeats; NULL: none */
+  int64_t repeats;
   _Alignas(16) char laid_out[LAID_OUT_BYTES];
 } Operand;
 
-/* `rows` contiguous rows of `inner` elements, starting at `offset` bytes. */
+/* `rows` contiguous rows of `inner` elements, starting at element `offset`. */
 static const char *lay_out(Operand *operand, int64_t offset, int64_t rows, int64_t inner, int64_t size) {
-  const char *from = operand->data + offset;
-  if (operand->stride == 0) {
-    for (int64_t r = 0; r < rows; r++)
-      array_spread(size, inner, from + r * operand->row_stride, operand->laid_out + r * inner * size);
-    return operand->laid_out;
-  }
-  if (operand->row_stride != 0) return from;
-  if (operand->source != from) {
-    for (int64_t at = 0; at + inner * size <= LAID_OUT_BYTES; at += inner * size)
-      memcpy(operand->laid_out + at, from, (size_t)(inner * size));
-    operand->source = from;
-  }
+  const char *from = operand->data + offset * size;
+  if (operand->stride != 0 && operand->row_stride != 0) return from;
+  if (operand->source == from && operand->repeats >= rows) return operand->laid_out;
+  array_copy_rows(size, &(ArrayRows){.count = rows,
+                                     .length = inner,
+                                     .from = from,
+                                     .to = operand->laid_out,
+                                     .from_step = operand->row_stride,
+                                     .from_stride = operand->stride,
+                                     .to_step = inner,
+                                     .to_stride = 1});
+  operand->source = operand->row_stride == 0 ? from : NULL, operand->repeats = rows;
   return operand->laid_out;
 }
 
@@ -136,10 +137,8 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
                 .strides = {plan->stride_a, plan->stride_b},
                 .index = index};
   Operand a, b;
-  a.data = job->a, a.row_stride = plan->stride_a[outer] * job->in_size,
-  a.stride = plan->stride_a[last] * job->in_size, a.source = NULL;
-  b.data = job->b, b.row_stride = plan->stride_b[outer] * job->in_size,
-  b.stride = plan->stride_b[last] * job->in_size, b.source = NULL;
+  a.data = job->a, a.row_stride = plan->stride_a[outer], a.stride = plan->stride_a[last], a.source = NULL;
+  b.data = job->b, b.row_stride = plan->stride_b[outer], b.stride = plan->stride_b[last], b.source = NULL;
   BroadcastSide still = a.stride == 0 ? BROADCAST_A : b.stride == 0 ? BROADCAST_B : BROADCAST_NONE;
   int64_t column = begin % inner;
   odometer_seek(&o, 2, begin / inner);
@@ -151,13 +150,14 @@ static void run_range(void *arg, int64_t begin, int64_t end) {
     }
     if (rows > 1) {
       n = rows * inner;
-      job->loop(lay_out(&a, o.at[0] * job->in_size, rows, inner, job->in_size),
-                lay_out(&b, o.at[1] * job->in_size, rows, inner, job->in_size), job->out + at * job->out_size,
-                n, BROADCAST_NONE);
+      job->loop(lay_out(&a, o.at[0], rows, inner, job->in_size),
+                lay_out(&b, o.at[1], rows, inner, job->in_size), job->out + at * job->out_size, n,
+                BROADCAST_NONE);
     } else {
       rows = 1;
-      job->loop(a.data + o.at[0] * job->in_size + column * a.stride,
-                b.data + o.at[1] * job->in_size + column * b.stride, job->out + at * job->out_size, n, still);
+      job->loop(a.data + (o.at[0] + column * a.stride) * job->in_size,
+                b.data + (o.at[1] + column * b.stride) * job->in_size, job->out + at * job->out_size, n,
+                still);
     }
     at += n;
     column = 0;

@@ -1,4 +1,7 @@
 /* Select, AddN, ZerosLike, OnesLike and broadcasting of shapes as values. */
+#include <stdio.h>
+
+#include "blas/small_numbers.h"
 #include "gradient_cases.h"
 #include "harness.h"
 #include "op_runner.h"
@@ -126,6 +129,60 @@ TEST(all_three_broadcast_in_the_second_version) {
   op_gives("SelectV2[T=int64]", "bool[] 0; int64[] 1; int64[] 2", "int64[] 2");
   op_fails("SelectV2[T=float]", "bool[2] 1; float[3] 1; float[] 5", CODE_INVALID_ARGUMENT,
            "condition [2], then [3], and else [] must be broadcastable");
+}
+
+/* The element of an operand at a place of the output. */
+static double element_at(const Tensor *operand, int rank, const int64_t *place) {
+  int64_t index = 0;
+  for (int i = 0; i < operand->shape.rank; i++) {
+    int64_t size = shape_dim(&operand->shape, i);
+    index = index * size + (size == 1 ? 0 : place[i + rank - operand->shape.rank]);
+  }
+  return tensor_get(operand, index);
+}
+
+static void check_select(const char *type, SmallNumbers *numbers) {
+  static const int64_t kSizes[] = {1, 1, 2, 3, 5, 18};
+  int rank = small_number(numbers, 5);
+  int64_t dims[4], place[4];
+  char spec[40];
+  snprintf(spec, sizeof spec, "SelectV2[T=%s]", type);
+  CHECK_CONTEXT("%s, rank %d, random state %u", spec, rank, numbers->state);
+  for (int i = 0; i < rank; i++) dims[i] = kSizes[small_number(numbers, 6)];
+  Status status;
+  status_init(&status);
+  OpRun run;
+  REQUIRE_OK(op_run_begin(&run, spec, &status), status);
+  Tensor *operands[3];
+  for (int k = 0; k < 3; k++) {
+    int first = small_number(numbers, rank + 1);
+    int64_t own[4];
+    for (int i = first; i < rank; i++) own[i - first] = small_number(numbers, 3) != 0 ? dims[i] : 1;
+    operands[k] =
+        op_run_input(&run, k == 0 ? DT_BOOL : (DataType)dtype_from_name(str_of(type)), rank - first, own);
+    for (int64_t i = 0; i < tensor_num_elements(operands[k]); i++)
+      tensor_put(operands[k], i, k == 0 ? small_number(numbers, 2) : small_number(numbers, 100));
+  }
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    const Tensor *out = &run.outputs[0];
+    for (int64_t i = 0; i < tensor_num_elements(out); i++) {
+      int64_t rest = i;
+      int out_rank = out->shape.rank;
+      for (int k = out_rank - 1; k >= 0; k--) {
+        place[k] = rest % shape_dim(&out->shape, k), rest /= shape_dim(&out->shape, k);
+      }
+      int from = element_at(operands[0], out_rank, place) != 0 ? 1 : 2;
+      if (!CHECK_NEAR(tensor_get(out, i), element_at(operands[from], out_rank, place), 0)) break;
+    }
+  }
+  op_run_end(&run);
+}
+
+TEST(random_operands_of_all_sizes_are_chosen_from) {
+  static const char *const kTypes[] = {"float", "int8", "half", "double", "complex128", "int32", "int64"};
+  SmallNumbers numbers = {5};
+  for (int i = 0; i < 1400; i++) check_select(kTypes[i % 7], &numbers);
+  CHECK_CONTEXT("%s", "");
 }
 
 /* Shapes of more than 8 dimensions are on the heap, where AddressSanitizer sees the end of one. */
