@@ -29,6 +29,7 @@ typedef uint32_t u32x4
     __attribute__((vector_size(16))); /* wraps around, where signed overflow is undefined */
 typedef uint64_t u64x2 __attribute__((vector_size(16)));
 typedef uint8_t u8x16 __attribute__((vector_size(16)));
+typedef uint16_t u16x8 __attribute__((vector_size(16)));
 
 #define SIMD_INLINE static inline __attribute__((always_inline))
 
@@ -123,6 +124,24 @@ SIMD_INLINE void f32x4_load_u8(const uint8_t *p, f32x4 v[4]) {
   v[3] = (f32x4)wasm_i16x8_shuffle(high, upper, 4, 12, 5, 13, 6, 14, 7, 15) - base;
 #else
   for (int i = 0; i < 16; i++) v[i / 4][i % 4] = p[i];
+#endif
+}
+
+/* Four 16-bit integers as 32-bit ones. */
+SIMD_INLINE u32x4 u32x4_load_u16(const uint16_t *p) {
+#ifdef __wasm_simd128__
+  return (u32x4)wasm_u32x4_load16x4(p);
+#else
+  return (u32x4){p[0], p[1], p[2], p[3]};
+#endif
+}
+/* Eight integers below 2^16 as 16-bit ones. */
+SIMD_INLINE void u32x4_store_u16(uint16_t *p, u32x4 low, u32x4 high) {
+#ifdef __wasm_simd128__
+  wasm_v128_store(p, wasm_u16x8_narrow_i32x4((v128_t)low, (v128_t)high));
+#else
+  u16x8 v = __builtin_shufflevector((u16x8)low, (u16x8)high, 0, 2, 4, 6, 8, 10, 12, 14);
+  memcpy(p, &v, sizeof v);
 #endif
 }
 

@@ -31,6 +31,11 @@
  *
  *   MATH(sqrt)  the C library's function of a C: sqrtf or sqrt
  *
+ * Only for half and bfloat16:
+ *
+ *   HALF        the DataType. Loops that should be fast convert pieces of
+ *               the tensors: see ops/support/half_precision.h
+ *
  * For float, double, int32 and int64, with simd/simd.h:
  *
  *   V           16 bytes of T: f32x4

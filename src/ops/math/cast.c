@@ -16,15 +16,14 @@
 typedef void Convert(const void *from, void *to, int64_t n);
 
 #define TEMPLATE "ops/math/cast_from.inc"
-#define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
+#define TYPES (TYPES_FLOAT | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED)
 #include "simd/each_type.inc"
 
+/* Of types other than half and bfloat16. */
 static Convert *convert_between(DataType from, DataType to) {
   switch (from) {
     case DT_FLOAT: return convert_to_f32(to);
     case DT_DOUBLE: return convert_to_f64(to);
-    case DT_HALF: return convert_to_f16(to);
-    case DT_BFLOAT16: return convert_to_bf16(to);
     case DT_INT32: return convert_to_i32(to);
     case DT_INT64: return convert_to_i64(to);
     case DT_UINT8: return convert_to_u8(to);
@@ -42,9 +41,12 @@ static DataType real_type(DataType type) {
   return type == DT_COMPLEX64 ? DT_FLOAT : type == DT_COMPLEX128 ? DT_DOUBLE : type;
 }
 
+/* Half and bfloat16 become float, and are made of float. */
+static DataType wide_type(DataType type) { return half_precision(type) ? DT_FLOAT : type; }
+
 typedef struct CastState {
   DataType from, to;
-  Convert *convert;   /* between the real types; NULL if they are the same */
+  Convert *convert;   /* between the wide types of the real types; NULL if `from` is `to` */
   int truncated_bits; /* of the mantissa, cleared before a narrowing conversion with Truncate = true */
 } CastState;
 
@@ -60,7 +62,7 @@ static bool cast_construct(const KernelConstruction *construction, void *memory,
   TRY(node_attr_bool(construction->node, "Truncate", &truncate, status));
   if (state->from == state->to) return true;
   DataType from = real_type(state->from), to = real_type(state->to);
-  state->convert = convert_between(from, to);
+  state->convert = convert_between(wide_type(from), wide_type(to));
   if (!state->convert) {
     return status_set(status, CODE_UNIMPLEMENTED, "Cast %s to %s is not supported", dtype_name(state->from),
                       dtype_name(state->to));
@@ -96,15 +98,34 @@ static void clear_low_bits(DataType type, void *values, int64_t n, int bits) {
   }
 }
 
-static void cast_plain(void *arg, int64_t begin, int64_t end) {
-  const CastJob *job = arg;
-  int64_t from_size = (int64_t)dtype_size(job->state->from), to_size = (int64_t)dtype_size(job->state->to);
-  job->state->convert(job->from + begin * from_size, job->to + begin * to_size, end - begin);
+enum { PIECE = 256 };
+
+/* Up to PIECE elements of the real types. */
+static void convert_piece(const CastState *state, const void *from, void *to, int64_t n) {
+  DataType from_type = real_type(state->from), to_type = real_type(state->to);
+  float wide[PIECE], result[PIECE];
+  const void *source = from;
+  if (half_precision(from_type)) half_precision_widen(from_type, from, wide, n), source = wide;
+  state->convert(source, half_precision(to_type) ? result : to, n);
+  if (half_precision(to_type)) half_precision_narrow(to_type, result, to, n);
 }
 
-/* In pieces: for complex types, or if bits must be cleared first. */
+static void cast_plain(void *arg, int64_t begin, int64_t end) {
+  const CastJob *job = arg;
+  const CastState *state = job->state;
+  int64_t from_size = (int64_t)dtype_size(state->from), to_size = (int64_t)dtype_size(state->to);
+  if (!half_precision(state->from) && !half_precision(state->to)) {
+    state->convert(job->from + begin * from_size, job->to + begin * to_size, end - begin);
+    return;
+  }
+  for (int64_t at = begin; at < end; at += PIECE) {
+    int64_t n = end - at < PIECE ? end - at : PIECE;
+    convert_piece(state, job->from + at * from_size, job->to + at * to_size, n);
+  }
+}
+
+/* For complex types, or if bits must be cleared first. */
 static void cast_piecewise(void *arg, int64_t begin, int64_t end) {
-  enum { PIECE = 256 };
   const CastJob *job = arg;
   const CastState *state = job->state;
   DataType from = real_type(state->from), to = real_type(state->to);
@@ -121,7 +142,7 @@ static void cast_piecewise(void *arg, int64_t begin, int64_t end) {
         for (int64_t i = 0; i < n; i++)
           memcpy((char *)source + (size_t)i * from_size, from_part + (size_t)i * from_step, from_size);
         if (state->truncated_bits > 0) clear_low_bits(from, source, n, state->truncated_bits);
-        state->convert(source, result, n);
+        convert_piece(state, source, result, n);
       } else {
         memset(result, 0, (size_t)n * to_size);
       }

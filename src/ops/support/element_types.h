@@ -12,6 +12,7 @@
 #ifndef TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
 #define TFCORE_OPS_SUPPORT_ELEMENT_TYPES_H_
 
+#include "ops/support/half_precision.h"
 #include "simd/templates.h"
 #include "tensor/dtype.h"
 

@@ -104,25 +104,19 @@ static void run_c128(void *arg, int64_t begin, int64_t end) {
                       (double _Complex *)(void *)job->out + begin);
 }
 
-static void run_16(const ElementwiseJob *job, int64_t begin, int64_t end, float (*load)(uint16_t),
-                   uint16_t (*store)(float)) {
-  enum { PIECE = 256 };
+static void run_half(DataType type, const ElementwiseJob *job, int64_t begin, int64_t end) {
   const uint16_t *x = (const void *)job->x;
   uint16_t *out = (void *)job->out;
-  float wide[PIECE];
-  for (int64_t at = begin; at < end; at += PIECE) {
-    int64_t n = end - at < PIECE ? end - at : PIECE;
-    for (int64_t i = 0; i < n; i++) wide[i] = load(x[at + i]);
+  float wide[HALF_PIECE];
+  for (int64_t at = begin; at < end; at += HALF_PIECE) {
+    int64_t n = half_piece(end - at);
+    half_precision_widen(type, x + at, wide, n);
     job->function->f32(n, wide, wide);
-    for (int64_t i = 0; i < n; i++) out[at + i] = store(wide[i]);
+    half_precision_narrow(type, wide, out + at, n);
   }
 }
-static void run_f16(void *arg, int64_t begin, int64_t end) {
-  run_16(arg, begin, end, half_to_float, float_to_half);
-}
-static void run_bf16(void *arg, int64_t begin, int64_t end) {
-  run_16(arg, begin, end, bfloat16_to_float, float_to_bfloat16);
-}
+static void run_f16(void *arg, int64_t begin, int64_t end) { run_half(DT_HALF, arg, begin, end); }
+static void run_bf16(void *arg, int64_t begin, int64_t end) { run_half(DT_BFLOAT16, arg, begin, end); }
 
 static ParallelBody *body_for(DataType type) {
   switch (type) {

@@ -11,7 +11,7 @@ static const DataType kTypes[] = {DT_FLOAT, DT_DOUBLE, DT_HALF,   DT_BFLOAT16, D
                                   DT_INT8,  DT_INT16,  DT_UINT16, DT_UINT32,   DT_UINT64, DT_BOOL};
 enum { NUM_TYPES = sizeof kTypes / sizeof kTypes[0] };
 
-/* Small integers are exact in every conversion; bool makes them 0 or 1. */
+/* Small integers are exact in every conversion; bool makes them 0 or 1. More than one piece of a tensor. */
 TEST(small_numbers_go_from_every_type_to_every_type) {
   static const double kValues[] = {0, 1, 2, 3, 100, 127};
   for (int from = 0; from < NUM_TYPES; from++) {
@@ -23,14 +23,14 @@ TEST(small_numbers_go_from_every_type_to_every_type) {
       Status status;
       status_init(&status);
       OpRun run;
-      int64_t count = 6;
+      int64_t count = 603;
       REQUIRE_OK(op_run_begin(&run, spec, &status), status);
       Tensor *x = op_run_input(&run, kTypes[from], 1, &count);
-      for (int i = 0; i < 6; i++) tensor_put(x, i, kValues[i]);
+      for (int i = 0; i < count; i++) tensor_put(x, i, kValues[i % 6]);
       if (CHECK_OK(op_run_compute(&run, &status), status)) {
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < count; i++) {
           bool truth = kTypes[from] == DT_BOOL || kTypes[to] == DT_BOOL;
-          CHECK_NEAR(tensor_get(&run.outputs[0], i), truth ? kValues[i] != 0 : kValues[i], 0);
+          CHECK_NEAR(tensor_get(&run.outputs[0], i), truth ? kValues[i % 6] != 0 : kValues[i % 6], 0);
         }
       }
       op_run_end(&run);
