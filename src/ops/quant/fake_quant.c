@@ -1,9 +1,11 @@
 /* FakeQuantWithMinMaxArgs, -Vars and -VarsPerChannel: rounds floats to the levels of a quantized type, and
  * the straight-through gradient. The range is moved a little, so that zero is a level. */
 #include <math.h>
+#include <string.h>
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/quant/channel_numbers.h"
 
 typedef struct FakeState {
   float min, max; /* of FakeQuantWithMinMaxArgs */
@@ -40,12 +42,13 @@ static bool args_construct(const KernelConstruction *construction, void *memory,
 /* The range after it was moved. A range from 0 to 0 has no levels: everything is 0. */
 typedef struct Levels {
   float min, max, scale, inverse, zero;
-  bool none;
+  float exist; /* 1 or 0 */
 } Levels;
+enum { LEVELS_WIDTH = sizeof(Levels) / sizeof(float) };
 
 static Levels levels_of(const FakeState *state, float min, float max) {
   float lowest = (float)state->lowest, highest = (float)state->highest;
-  Levels l = {.none = min == 0 && max == 0};
+  Levels l = {.exist = min != 0 || max != 0};
   l.scale = (max - min) / (highest - lowest);
   l.inverse = (highest - lowest) / (max - min);
   float zero = lowest - min / l.scale;
@@ -56,17 +59,67 @@ static Levels levels_of(const FakeState *state, float min, float max) {
   return l;
 }
 
-/* TensorFlow divides by the scale where the range is an input, and multiplies by its inverse elsewhere. */
-static float quantize(const Levels *l, float x, bool divide) {
-  if (l->none) return 0;
-  float clamped = x > l->max ? l->max : x;
-  clamped = clamped < l->min ? l->min : clamped;
-  float level = divide ? (clamped - l->min) / l->scale : (clamped - l->min) * l->inverse;
-  return floorf(level - l->zero + 0.5f) * l->scale;
+/* The levels of channels with these ranges, which are neighbours. */
+static bool begin_levels(KernelContext *context, ChannelNumbers *levels, const float *min, const float *max,
+                         int64_t channels, Status *status) {
+  TRY(channel_numbers_begin(context, levels, LEVELS_WIDTH, channels, 1, status));
+  for (int64_t c = 0; c < channels; c++)
+    ((Levels *)levels->of_channels)[c] = levels_of(context->state, min[c], max[c]);
+  return true;
 }
 
-static float pass(const Levels *l, float x, float dy) {
-  return l->none || (x >= l->min && x <= l->max) ? dy : dy * 0;
+/* The numbers of Levels. */
+#define MIN piece_number(&p, spread, 0, i)
+#define MAX piece_number(&p, spread, 1, i)
+#define SCALE piece_number(&p, spread, 2, i)
+#define INVERSE piece_number(&p, spread, 3, i)
+#define ZERO piece_number(&p, spread, 4, i)
+#define EXIST piece_number(&p, spread, 5, i)
+
+/* TensorFlow divides by the scale where the range is an input, and multiplies by its inverse elsewhere. `y`
+ * may be `x`. */
+ALWAYS_INLINE void quantize(PieceNumbers p, bool spread, bool divide, int64_t count, const float *x,
+                            float *y) {
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    float inside = x[i] > MAX ? MAX : x[i];
+    float above = (inside < MIN ? MIN : inside) - MIN;
+    float level = divide ? above / SCALE : above * INVERSE;
+    float rounded = floorf(level - ZERO + 0.5f) * SCALE;
+    y[i] = EXIST != 0 ? rounded : 0;
+  }
+}
+
+static void quantize_all(ChannelNumbers *levels, const Tensor *x, bool divide, Tensor *y) {
+  for (int64_t at = 0, n; at < tensor_num_elements(x); at += n) {
+    n = channel_numbers_next(levels, tensor_num_elements(x) - at);
+    const float *from = tensor_f32(x) + at;
+    float *to = tensor_f32(y) + at;
+    if (divide) quantize(levels->piece, false, true, n, from, to);
+    else if (levels->spread) quantize(levels->piece, true, false, n, from, to);
+    else quantize(levels->piece, false, false, n, from, to);
+  }
+}
+
+ALWAYS_INLINE void pass(PieceNumbers p, bool spread, int64_t count, const float *x, const float *dy,
+                        float *dx) {
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    float min = MIN, max = MAX, exist = EXIST;
+    bool passes = (x[i] >= min && x[i] <= max) || exist == 0;
+    dx[i] = dy[i] * (passes ? 1 : 0);
+  }
+}
+
+/* The gradients of elements below and above their ranges. */
+ALWAYS_INLINE void divert(PieceNumbers p, bool spread, int64_t count, const float *x, const float *dy,
+                          float *below, float *above) {
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    float counted = EXIST != 0 ? dy[i] : 0;
+    below[i] = x[i] < MIN ? counted : 0;
+    above[i] = x[i] > MAX ? counted : 0;
+  }
 }
 
 /* --- FakeQuantWithMinMaxArgs --- */
@@ -76,10 +129,11 @@ static bool fake_args(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *y;
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
-  Levels levels = levels_of(state, state->min, state->max);
-  for (int64_t i = 0; i < tensor_num_elements(x); i++)
-    tensor_f32(y)[i] = quantize(&levels, tensor_f32(x)[i], false);
-  return true;
+  ChannelNumbers levels;
+  bool ok = begin_levels(context, &levels, &state->min, &state->max, 1, status);
+  if (ok) quantize_all(&levels, x, false, y);
+  channel_numbers_end(&levels);
+  return ok;
 }
 
 static bool fake_args_gradient(KernelContext *context, Status *status) {
@@ -95,10 +149,14 @@ static bool fake_args_gradient(KernelContext *context, Status *status) {
                           shape_text(&x->shape, b));
   }
   TRY(kernel_allocate_output(context, 0, &x->shape, &dx, status));
-  Levels levels = levels_of(state, state->min, state->max);
-  for (int64_t i = 0; i < tensor_num_elements(x); i++)
-    tensor_f32(dx)[i] = pass(&levels, tensor_f32(x)[i], tensor_f32(dy)[i]);
-  return true;
+  ChannelNumbers levels;
+  bool ok = begin_levels(context, &levels, &state->min, &state->max, 1, status);
+  for (int64_t at = 0, n; ok && at < tensor_num_elements(x); at += n) {
+    n = channel_numbers_next(&levels, tensor_num_elements(x) - at);
+    pass(levels.piece, false, n, tensor_f32(x) + at, tensor_f32(dy) + at, tensor_f32(dx) + at);
+  }
+  channel_numbers_end(&levels);
+  return ok;
 }
 
 /* --- the range as inputs --- */
@@ -129,13 +187,42 @@ static bool fake_vars(KernelContext *context, Status *status) {
   Tensor *y;
   TRY(check_range(context, 0, status));
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
-  int64_t channels = tensor_num_elements(min), count = tensor_num_elements(x);
-  for (int64_t c = 0; c < channels; c++) {
-    Levels levels = levels_of(context->state, tensor_f32(min)[c], tensor_f32(max)[c]);
-    for (int64_t i = c; i < count; i += channels)
-      tensor_f32(y)[i] = quantize(&levels, tensor_f32(x)[i], context->data != &kPerChannel);
+  ChannelNumbers levels;
+  bool ok =
+      begin_levels(context, &levels, tensor_f32(min), tensor_f32(max), tensor_num_elements(min), status);
+  if (ok) quantize_all(&levels, x, context->data != &kPerChannel, y);
+  channel_numbers_end(&levels);
+  return ok;
+}
+
+/* The sums of the channels. */
+typedef struct OutsideSums {
+  int64_t channels, channel; /* of the next element */
+  double *below, *above;
+} OutsideSums;
+
+enum { LANES_OF_SUM = 4 };
+static double sum_of(int64_t count, const float *x) {
+  double sums[LANES_OF_SUM] = {0};
+  int64_t i = 0;
+  for (; i + LANES_OF_SUM <= count; i += LANES_OF_SUM) {
+    for (int k = 0; k < LANES_OF_SUM; k++) sums[k] += (double)x[i + k];
   }
-  return true;
+  for (; i < count; i++) sums[0] += (double)x[i];
+  return (sums[0] + sums[2]) + (sums[1] + sums[3]);
+}
+
+static void add_outside(OutsideSums *sums, int64_t count, const float *below, const float *above) {
+  if (sums->channels == 1) {
+    sums->below[0] += sum_of(count, below);
+    sums->above[0] += sum_of(count, above);
+    return;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    sums->below[sums->channel] += (double)below[i];
+    sums->above[sums->channel] += (double)above[i];
+    sums->channel = sums->channel + 1 < sums->channels ? sums->channel + 1 : 0;
+  }
 }
 
 static bool fake_vars_gradient(KernelContext *context, Status *status) {
@@ -149,19 +236,34 @@ static bool fake_vars_gradient(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 1, &min->shape, &dmin, status));
   TRY(kernel_allocate_output(context, 2, &min->shape, &dmax, status));
   int64_t channels = tensor_num_elements(min), count = tensor_num_elements(x);
-  for (int64_t c = 0; c < channels; c++) {
-    Levels levels = levels_of(context->state, tensor_f32(min)[c], tensor_f32(max)[c]);
-    double below = 0, above = 0;
-    for (int64_t i = c; i < count; i += channels) {
-      float value = tensor_f32(x)[i], g = tensor_f32(dy)[i];
-      tensor_f32(dx)[i] = pass(&levels, value, g);
-      if (!levels.none && value < levels.min) below += (double)g;
-      if (!levels.none && value > levels.max) above += (double)g;
+  Buffer *buffer = kernel_scratch(context, (2 * channels + 1) * (int64_t)sizeof(double), status);
+  if (!buffer) return false;
+  memset(buffer->data, 0, (size_t)(2 * channels) * sizeof(double));
+  OutsideSums sums = {.channels = channels,
+                      .below = buffer->data,
+                      .above = (double *)buffer->data + channels};
+  ChannelNumbers levels;
+  bool ok = begin_levels(context, &levels, tensor_f32(min), tensor_f32(max), channels, status);
+  for (int64_t at = 0, n; ok && at < count; at += n) {
+    n = channel_numbers_next(&levels, count - at);
+    const float *from = tensor_f32(x) + at, *given = tensor_f32(dy) + at;
+    float *to = tensor_f32(dx) + at, below[QUANT_PIECE], above[QUANT_PIECE];
+    if (levels.spread) {
+      pass(levels.piece, true, n, from, given, to);
+      divert(levels.piece, true, n, from, given, below, above);
+    } else {
+      pass(levels.piece, false, n, from, given, to);
+      divert(levels.piece, false, n, from, given, below, above);
     }
-    tensor_f32(dmin)[c] = (float)below;
-    tensor_f32(dmax)[c] = (float)above;
+    add_outside(&sums, n, below, above);
   }
-  return true;
+  for (int64_t c = 0; ok && c < channels; c++) {
+    tensor_f32(dmin)[c] = (float)sums.below[c];
+    tensor_f32(dmax)[c] = (float)sums.above[c];
+  }
+  channel_numbers_end(&levels);
+  buffer_unref(buffer);
+  return ok;
 }
 
 /* --- shapes and ops --- */

@@ -9,7 +9,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/support/quant_types.h"
+#include "ops/quant/channel_numbers.h"
 
 typedef enum QuantMode { MIN_COMBINED, MIN_FIRST, SCALED } QuantMode;
 
@@ -47,17 +47,12 @@ static bool dequantize_construct(const KernelConstruction *construction, void *m
   return read_mode(construction->node, memory, &mode, status);
 }
 
-/* The elements of slice c of an axis: blocks of `inner` elements, `step` apart; axis -1: all in one slice. */
-typedef struct Slices {
-  int64_t count, inner, step, all;
-} Slices;
-
-static Slices slices_of(const Tensor *x, int64_t axis) {
-  int64_t inner = 1, all = tensor_num_elements(x);
-  if (axis < 0) return (Slices){1, all, all > 0 ? all : 1, all};
-  for (int i = (int)axis + 1; i < x->shape.rank; i++) inner *= shape_dim(&x->shape, i);
-  int64_t count = shape_dim(&x->shape, (int)axis);
-  return (Slices){count, inner, count * inner, all};
+/* The slices of an axis are channels; axis -1: all elements are in one slice. */
+static int64_t slices_of(const Tensor *x, int64_t axis, int64_t *inner) {
+  *inner = 1;
+  if (axis < 0) return 1;
+  for (int i = (int)axis + 1; i < x->shape.rank; i++) *inner *= shape_dim(&x->shape, i);
+  return shape_dim(&x->shape, (int)axis);
 }
 
 /* --- QuantizeV2 --- */
@@ -124,7 +119,7 @@ static float scale_range(const QuantState *state, const QuantType *type, float *
   return factor;
 }
 
-static float clamp(float x, float min, float max) {
+static inline float clamp(float x, float min, float max) {
   x = x > max ? max : x;
   return x < min ? min : x;
 }
@@ -150,19 +145,49 @@ static Scaling scaling_of(const QuantState *state, const QuantType *type, float 
   return s;
 }
 
-static double number_of(const QuantState *state, const QuantType *type, const Scaling *s, float x) {
-  if (state->mode == MIN_FIRST) return (double)(roundf(x * s->factor) - s->offset);
-  float inside = clamp(x, s->min, s->max);
-  if (state->mode == SCALED)
-    return (double)(state->to_even ? rintf(inside * s->factor) : roundf(inside * s->factor));
-  float number = (inside - s->min) * s->factor;
-  return (double)(type->lowest < 0 ? roundf(number - s->offset) : floorf(number + 0.5f));
+/* The numbers of a piece of x, before they are made to fit. */
+#define MIN piece_number(&p, spread, 0, i)
+#define MAX piece_number(&p, spread, 1, i)
+#define FACTOR piece_number(&p, spread, 2, i)
+#define OFFSET piece_number(&p, spread, 3, i)
+ALWAYS_INLINE void numbers_of(const QuantState *state, const QuantType *type, PieceNumbers p, bool spread,
+                              int64_t count, const float *x, float *numbers) {
+  if (state->mode == MIN_FIRST) {
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < count; i++) numbers[i] = quant_round(x[i] * FACTOR) - OFFSET;
+  } else if (state->mode == SCALED && state->to_even) {
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < count; i++) numbers[i] = rintf(clamp(x[i], MIN, MAX) * FACTOR);
+  } else if (state->mode == SCALED) {
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < count; i++) numbers[i] = quant_round(clamp(x[i], MIN, MAX) * FACTOR);
+  } else if (type->lowest < 0) {
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < count; i++)
+      numbers[i] = quant_round((clamp(x[i], MIN, MAX) - MIN) * FACTOR - OFFSET);
+  } else {
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < count; i++) numbers[i] = floorf((clamp(x[i], MIN, MAX) - MIN) * FACTOR + 0.5f);
+  }
+}
+
+static void quantize_elements(const QuantState *state, const Tensor *x, ChannelNumbers *scalings, Tensor *y) {
+  QuantType type = quant_type(y->dtype);
+  float values[QUANT_PIECE];
+  int32_t numbers[QUANT_PIECE];
+  for (int64_t at = 0, n; at < tensor_num_elements(x); at += n) {
+    n = channel_numbers_next(scalings, tensor_num_elements(x) - at);
+    if (scalings->spread) numbers_of(state, &type, scalings->piece, true, n, tensor_f32(x) + at, values);
+    else numbers_of(state, &type, scalings->piece, false, n, tensor_f32(x) + at, values);
+    quant_nearest(&type, n, values, numbers);
+    quant_write(y, at, n, numbers);
+  }
 }
 
 static bool quantize(KernelContext *context, Status *status) {
   const QuantState *state = context->state;
   const Tensor *x = context->inputs[0];
-  int64_t axis = state->axis < 0 ? -1 : state->axis;
+  int64_t axis = state->axis < 0 ? -1 : state->axis, inner;
   Tensor *y, *mins, *maxs;
   TRY(check_quantize(context, axis, status));
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
@@ -171,19 +196,19 @@ static bool quantize(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 1, ranges, &mins, status));
   TRY(kernel_allocate_output(context, 2, ranges, &maxs, status));
   QuantType type = quant_type(y->dtype);
-  Slices slices = slices_of(x, axis);
-  for (int64_t c = 0; c < slices.count; c++) {
+  int64_t slices = slices_of(x, axis, &inner);
+  ChannelNumbers scalings;
+  bool ok = channel_numbers_begin(context, &scalings, 4, slices, inner, status);
+  for (int64_t c = 0; ok && c < slices; c++) {
     float min = tensor_f32(context->inputs[1])[c], max = tensor_f32(context->inputs[2])[c];
-    TRY(widen_range(state, &min, &max, status));
-    Scaling scaling = scaling_of(state, &type, &min, &max);
-    for (int64_t at = c * slices.inner; at < slices.all; at += slices.step) {
-      for (int64_t i = at; i < at + slices.inner; i++)
-        quant_put_nearest(y, i, number_of(state, &type, &scaling, tensor_f32(x)[i]));
-    }
+    if (!(ok = widen_range(state, &min, &max, status))) break;
+    ((Scaling *)scalings.of_channels)[c] = scaling_of(state, &type, &min, &max);
     tensor_f32(mins)[c] = min;
     tensor_f32(maxs)[c] = max;
   }
-  return true;
+  if (ok) quantize_elements(state, x, &scalings, y);
+  channel_numbers_end(&scalings);
+  return ok;
 }
 
 /* --- Dequantize --- */
@@ -232,6 +257,27 @@ static Unscaling unscaling_of(const QuantState *state, const QuantType *type, fl
   return (Unscaling){0, factor, first - (float)type->lowest * factor};
 }
 
+ALWAYS_INLINE void floats_of(PieceNumbers p, bool spread, int64_t count, const int32_t *numbers, float *y) {
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    float shifted = (float)numbers[i] + piece_number(&p, spread, 0, i);
+    y[i] = shifted * piece_number(&p, spread, 1, i) + piece_number(&p, spread, 2, i);
+  }
+}
+
+static void dequantize_elements(const Tensor *x, ChannelNumbers *unscalings, Tensor *y) {
+  int32_t numbers[QUANT_PIECE];
+  float values[QUANT_PIECE];
+  for (int64_t at = 0, n; at < tensor_num_elements(x); at += n) {
+    float *to = y->dtype == DT_FLOAT ? tensor_f32(y) + at : values;
+    n = channel_numbers_next(unscalings, tensor_num_elements(x) - at);
+    quant_read(x, at, n, numbers);
+    if (unscalings->spread) floats_of(unscalings->piece, true, n, numbers, to);
+    else floats_of(unscalings->piece, false, n, numbers, to);
+    if (y->dtype == DT_BFLOAT16) half_precision_narrow(DT_BFLOAT16, values, (uint16_t *)y->data + at, n);
+  }
+}
+
 static bool dequantize(KernelContext *context, Status *status) {
   const QuantState *state = context->state;
   const Tensor *x = context->inputs[0];
@@ -243,19 +289,16 @@ static bool dequantize(KernelContext *context, Status *status) {
   TRY(check_dequantize(context, status));
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
   QuantType type = quant_type(x->dtype);
-  Slices slices = slices_of(x, state->axis);
-  for (int64_t c = 0; c < slices.count; c++) {
-    Unscaling u =
+  int64_t inner, slices = slices_of(x, state->axis, &inner);
+  ChannelNumbers unscalings;
+  bool ok = channel_numbers_begin(context, &unscalings, 3, slices, inner, status);
+  for (int64_t c = 0; ok && c < slices; c++) {
+    ((Unscaling *)unscalings.of_channels)[c] =
         unscaling_of(state, &type, tensor_f32(context->inputs[1])[c], tensor_f32(context->inputs[2])[c]);
-    for (int64_t at = c * slices.inner; at < slices.all; at += slices.step) {
-      for (int64_t i = at; i < at + slices.inner; i++) {
-        float value = ((float)quant_at(x, i) + u.shift) * u.factor + u.first;
-        if (y->dtype == DT_FLOAT) tensor_f32(y)[i] = value;
-        else ((uint16_t *)y->data)[i] = float_to_bfloat16(value);
-      }
-    }
   }
-  return true;
+  if (ok) dequantize_elements(x, &unscalings, y);
+  channel_numbers_end(&unscalings);
+  return ok;
 }
 
 /* --- shapes and ops --- */

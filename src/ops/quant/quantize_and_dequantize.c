@@ -33,12 +33,13 @@ typedef struct Rounding {
 typedef struct RoundLoops {
   double (*limit)(const void *x, const Channel *channel, bool highest);
   void (*round)(const void *x, const Channel *channel, const Rounding *rounding, void *y);
+  void (*pass)(const void *dy, const void *x, const Channel *channel, double min, double max, void *dx);
   double largest;
 } RoundLoops;
-static const RoundLoops kFloat = {lowest_of_f32, round_channel_f32, FLT_MAX};
-static const RoundLoops kDouble = {lowest_of_f64, round_channel_f64, DBL_MAX};
-static const RoundLoops kHalf = {lowest_of_f16, round_channel_f16, 65504};
-static const RoundLoops kBfloat = {lowest_of_bf16, round_channel_bf16, 0x1.fep127};
+static const RoundLoops kFloat = {lowest_of_f32, round_channel_f32, pass_channel_f32, FLT_MAX};
+static const RoundLoops kDouble = {lowest_of_f64, round_channel_f64, pass_channel_f64, DBL_MAX};
+static const RoundLoops kHalf = {lowest_of_f16, round_channel_f16, pass_channel_f16, 65504};
+static const RoundLoops kBfloat = {lowest_of_bf16, round_channel_bf16, pass_channel_bf16, 0x1.fep127};
 
 static bool optional_bool(const NodeDef *node, const char *name, bool *value, Status *status) {
   return !node_def_attr(node, name) || node_attr_bool(node, name, value, status);
@@ -208,22 +209,9 @@ static bool check_grad(const KernelContext *context, int64_t axis, Status *statu
   return check_range(context->inputs[2], context->inputs[3], axis, shape_dim(&x->shape, (int)axis), status);
 }
 
-/* dx = dy where x is in the range, else 0. Elements are copied as bytes. */
-static void pass_channel(const Tensor *dy, const Tensor *x, const Channel *channel, double min, double max,
-                         Tensor *dx) {
-  size_t size = dtype_size((int)x->dtype);
-  for (int64_t at = channel->first; at < channel->end; at += channel->step) {
-    for (int64_t i = at; i < at + channel->block; i++) {
-      double value = tensor_double_at(x, i);
-      char *to = (char *)dx->data + i * (int64_t)size;
-      if (value >= min && value <= max) memcpy(to, (const char *)dy->data + i * (int64_t)size, size);
-      else memset(to, 0, size);
-    }
-  }
-}
-
 static bool round_grad(KernelContext *context, Status *status) {
   int64_t axis = ((const GradState *)context->state)->axis;
+  const RoundLoops *loops = context->data;
   const Tensor *x = context->inputs[1], *min = context->inputs[2], *max = context->inputs[3];
   Tensor *dx, *drange;
   TRY(check_grad(context, axis, status));
@@ -235,7 +223,8 @@ static bool round_grad(KernelContext *context, Status *status) {
   int64_t channels = axis < 0 ? 1 : shape_dim(&x->shape, (int)axis);
   for (int64_t c = 0; c < channels; c++) {
     Channel channel = channel_of(x, axis, c);
-    pass_channel(context->inputs[0], x, &channel, tensor_double_at(min, c), tensor_double_at(max, c), dx);
+    loops->pass(context->inputs[0]->data, x->data, &channel, tensor_double_at(min, c),
+                tensor_double_at(max, c), dx->data);
   }
   return true;
 }
@@ -277,12 +266,11 @@ static bool grad_shape(InferenceContext *c, Status *status) {
 /* --- ops --- */
 
 #define FLOATING_TYPES "T: {bfloat16, half, float, double}"
+#define ROUND_KERNELS(f) \
+  {DT_FLOAT, f, &kFloat}, {DT_DOUBLE, f, &kDouble}, {DT_HALF, f, &kHalf}, { DT_BFLOAT16, f, &kBfloat }
 #define ROUND                                                                               \
   .outputs = {"output: T"}, .state_size = sizeof(RoundState), .construct = round_construct, \
-  .kernels = {{DT_FLOAT, quantize_and_dequantize, &kFloat},                                 \
-              {DT_DOUBLE, quantize_and_dequantize, &kDouble},                               \
-              {DT_HALF, quantize_and_dequantize, &kHalf},                                   \
-              {DT_BFLOAT16, quantize_and_dequantize, &kBfloat}}
+  .kernels = {ROUND_KERNELS(quantize_and_dequantize)}
 #define NO_BITS "signed_input: bool = true", "range_given: bool = true", FLOATING_TYPES
 #define ATTRS                                                                                    \
   "signed_input: bool = true", "num_bits: int = 8", "range_given: bool = false", FLOATING_TYPES, \
@@ -361,5 +349,5 @@ const OpRegistration kOpQuantizeAndDequantizeV4Grad = {
     .shape = grad_shape,
     .state_size = sizeof(GradState),
     .construct = grad_construct,
-    .kernels = {FLOAT_AND_HALF_KERNELS(round_grad)},
+    .kernels = {ROUND_KERNELS(round_grad)},
 };

@@ -12,15 +12,16 @@ typedef struct Operand {
   int64_t offset, scale;
 } Operand;
 
-static uint32_t number_at(const Operand *x, int64_t i) {
-  int64_t number = x->offset + x->numbers[i] * x->scale;
-  number = number < INT32_MIN ? INT32_MIN : number > INT32_MAX ? INT32_MAX : number;
-  return (uint32_t)(int32_t)number;
+enum { BYTES = 256 };
+static void count_each(const Operand *x, uint32_t counts[BYTES]) {
+  for (int n = 0; n < BYTES; n++) {
+    int64_t number = x->offset + n * x->scale;
+    number = number < INT32_MIN ? INT32_MIN : number > INT32_MAX ? INT32_MAX : number;
+    counts[n] = (uint32_t)(int32_t)number;
+  }
 }
 
-typedef uint32_t Combine(uint32_t a, uint32_t b); /* wraps around */
-static uint32_t add(uint32_t a, uint32_t b) { return a + b; }
-static uint32_t multiply(uint32_t a, uint32_t b) { return a * b; }
+typedef enum Combine { ADD, MULTIPLY } Combine; /* wraps around */
 
 static bool construct(const KernelConstruction *construction, void *memory, Status *status) {
   (void)memory;
@@ -55,7 +56,7 @@ static bool allocate(KernelContext *context, Tensor **z, Status *status) {
 
 /* Of two kinds of dimensions TensorFlow repeats the smaller operand, whichever dimensions it lacks; more
  * kinds it refuses. `empty` is the message where the repeated one has no elements. */
-static bool combine(KernelContext *context, const Operand operands[2], Combine *function, const char *empty,
+static bool combine(KernelContext *context, const Operand operands[2], Combine function, const char *empty,
                     Tensor *z, Status *status) {
   const Shape *a = &context->inputs[0]->shape, *b = &context->inputs[1]->shape;
   const Operand *x = &operands[0], *y = &operands[1];
@@ -70,9 +71,19 @@ static bool combine(KernelContext *context, const Operand operands[2], Combine *
     return status_set(status, CODE_UNIMPLEMENTED, "Broadcast between %s and %s is not supported yet.",
                       shape_text(a, a_text), shape_text(b, b_text));
   }
-  for (int64_t i = 0; i < count; i++) {
-    uint32_t left = number_at(x, i % x->count), right = number_at(y, i % y->count);
-    tensor_i32(z)[i] = (int32_t)function(left, right);
+  uint32_t left[BYTES], right[BYTES];
+  count_each(x, left);
+  count_each(y, right);
+  int64_t row = x->count < y->count ? x->count : y->count;
+  for (int64_t at = 0; at < count; at += row) {
+    const uint8_t *p = x->numbers + (x->count == count ? at : 0),
+                  *q = y->numbers + (y->count == count ? at : 0);
+    uint32_t *out = (uint32_t *)z->data + at;
+    if (function == ADD) {
+      for (int64_t i = 0; i < row; i++) out[i] = left[p[i]] + right[q[i]];
+    } else {
+      for (int64_t i = 0; i < row; i++) out[i] = left[p[i]] * right[q[i]];
+    }
   }
   return true;
 }
@@ -100,7 +111,7 @@ static bool quantized_add(KernelContext *context, Status *status) {
   float max = fmaxf(fabsf(fminf(r[0], r[2])), fabsf(fmaxf(r[1], r[3]))) * (1 << 14);
   read_operands(context, operands);
   for (int i = 0; i < 2; i++) place_in_sum(&operands[i], r + 2 * i, max, operands[i].count == 1 && !scalar++);
-  TRY(combine(context, operands, add, "Must have some elements to add", z, status));
+  TRY(combine(context, operands, ADD, "Must have some elements to add", z, status));
   TRY(quant_put_range(context, 1, -max, status));
   return quant_put_range(context, 2, max, status);
 }
@@ -123,7 +134,7 @@ static bool quantized_mul(KernelContext *context, Status *status) {
     operands[i].offset = -(int64_t)(int32_t)(uint32_t)(uint64_t)zero;
     operands[i].scale = 1;
   }
-  TRY(combine(context, operands, multiply, "vector must have at least 1 element", z, status));
+  TRY(combine(context, operands, MULTIPLY, "vector must have at least 1 element", z, status));
   quant_product_range(&byte, r[0], r[1], &byte, r[2], r[3], &wide, &min, &max);
   TRY(quant_put_range(context, 1, min, status));
   return quant_put_range(context, 2, max, status);

@@ -3,6 +3,7 @@
 
 #include "op/op_registry.h"
 #include "ops/support/quant_types.h"
+#include "simd/templates.h"
 
 static bool construct(const KernelConstruction *construction, void *memory, Status *status) {
   (void)memory;
@@ -27,10 +28,16 @@ typedef struct Sum {
   uint32_t zero; /* the number for 0; sums wrap around */
 } Sum;
 
-static uint32_t number_of(const Sum *sum, const Term *term, int64_t value) {
-  float number = roundf((term->first + (float)value * term->level) * sum->scale) - sum->offset;
-  if (!(number > -0x1p31f)) return (uint32_t)INT32_MIN;
-  return (uint32_t)(int32_t)(number < 0x1.fffffep30f ? number : 0x1.fffffep30f);
+/* In place. */
+static void numbers_of(const Sum *sum, const Term *term, int64_t count, int32_t *numbers) {
+  const Sum s = *sum;
+  const Term t = *term;
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    float number = quant_round((t.first + (float)numbers[i] * t.level) * s.scale) - s.offset;
+    number = number > -0x1p31f ? number : -0x1p31f;
+    numbers[i] = (int32_t)(number < 0x1.fffffep30f ? number : 0x1.fffffep30f);
+  }
 }
 
 static Sum sum_of(const float ranges[4]) {
@@ -63,10 +70,19 @@ static bool quantized_bias_add(KernelContext *context, Status *status) {
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
   Sum sum = sum_of(ranges);
   Term term = term_of(x->dtype, ranges[0], ranges[1]), bias_term = term_of(bias->dtype, ranges[2], ranges[3]);
-  int64_t channels = tensor_num_elements(bias);
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    uint32_t more = number_of(&sum, &bias_term, quant_at(bias, i % channels)) + sum.zero;
-    tensor_i32(y)[i] = (int32_t)(number_of(&sum, &term, quant_at(x, i)) + more);
+  int64_t channels = tensor_num_elements(bias), count = tensor_num_elements(x);
+  int32_t *numbers = tensor_i32(y), more[QUANT_PIECE];
+  quant_read(x, 0, count, numbers);
+  numbers_of(&sum, &term, count, numbers);
+  for (int64_t channel = 0; channel < channels; channel += QUANT_PIECE) {
+    int64_t n = quant_piece(channels - channel);
+    quant_read(bias, channel, n, more);
+    numbers_of(&sum, &bias_term, n, more);
+    for (int64_t at = channel; at < count; at += channels) {
+      LOOP_INDEPENDENT
+      for (int64_t i = 0; i < n; i++)
+        numbers[at + i] = (int32_t)((uint32_t)numbers[at + i] + (uint32_t)more[i] + sum.zero);
+    }
   }
   TRY(quant_put_range(context, 1, -sum.max, status));
   return quant_put_range(context, 2, sum.max, status);

@@ -95,10 +95,13 @@ static void join(const Joining *j, const Tensor *x, int range, int64_t offset, f
   QuantMap map = quant_map(x->dtype, from_min, from_max, out->dtype, min, max);
   int64_t row = shape_dim(&x->shape, j->axis) * j->inner;
   int64_t stride = shape_dim(&out->shape, j->axis) * j->inner;
+  int32_t numbers[QUANT_PIECE];
   for (int64_t r = 0; r < j->rows; r++) {
-    for (int64_t k = 0; k < row; k++) {
-      int64_t number = quant_at(x, r * row + k);
-      quant_put(out, r * stride + offset + k, same ? number : quant_map_number(&map, number));
+    for (int64_t k = 0; k < row; k += QUANT_PIECE) {
+      int64_t n = quant_piece(row - k);
+      quant_read(x, r * row + k, n, numbers);
+      if (!same) quant_map_numbers(&map, n, numbers);
+      quant_write(out, r * stride + offset + k, n, numbers);
     }
   }
 }

@@ -88,7 +88,12 @@ static bool instance_norm(KernelContext *context, Status *status) {
   }
   if (max - min < s->separation) max = min + s->separation;
   QuantMap map = quant_map(x->dtype, from, to, y->dtype, min, max);
-  for (int64_t i = 0; i < count; i++) quant_put(y, i, quant_map_float(&map, in.y[i]));
+  int32_t numbers[QUANT_PIECE];
+  for (int64_t at = 0; at < count; at += QUANT_PIECE) {
+    int64_t n = quant_piece(count - at);
+    quant_map_floats(&map, n, in.y + at, numbers);
+    quant_write(y, at, n, numbers);
+  }
   buffer_unref(buffer);
   TRY(quant_put_range(context, 1, min, status));
   return quant_put_range(context, 2, max, status);

@@ -49,19 +49,25 @@ typedef struct Pool {
   bool average;
 } Pool;
 
-static int64_t pool_window(const Pool *pool, int64_t image, int64_t row, int64_t column, int64_t channel) {
-  int64_t top, bottom, left, right, sum = 0, best = INT64_MIN;
+/* `count` channels from `channel` on of a window. */
+static void pool_window(const Pool *pool, int64_t image, int64_t row, int64_t column, int64_t channel,
+                        int64_t count, int32_t *result) {
+  int64_t top, bottom, left, right, sums[QUANT_PIECE];
+  int32_t numbers[QUANT_PIECE];
   inside(&pool->axis[0], row, &top, &bottom);
   inside(&pool->axis[1], column, &left, &right);
+  for (int64_t i = 0; i < count; i++) result[i] = INT32_MIN, sums[i] = 0;
   for (int64_t i = top; i < bottom; i++) {
     for (int64_t j = left; j < right; j++) {
       int64_t at = (image * pool->axis[0].in + i) * pool->axis[1].in + j;
-      int64_t value = quant_at(pool->x, at * pool->channels + channel);
-      sum += value;
-      best = value > best ? value : best;
+      quant_read(pool->x, at * pool->channels + channel, count, numbers);
+      for (int64_t k = 0; pool->average && k < count; k++) sums[k] += numbers[k];
+      for (int64_t k = 0; !pool->average && k < count; k++)
+        result[k] = numbers[k] > result[k] ? numbers[k] : result[k];
     }
   }
-  return pool->average ? sum / ((bottom - top) * (right - left)) : best;
+  int64_t places = (bottom - top) * (right - left);
+  for (int64_t k = 0; pool->average && k < count; k++) result[k] = (int32_t)(sums[k] / places);
 }
 
 static bool read_range(const KernelContext *context, int input, const char *name, float *value,
@@ -93,9 +99,15 @@ static bool quantized_pool(KernelContext *context, Status *status) {
   const int64_t dims[4] = {sizes.batch, axis[0].out, axis[1].out, sizes.channels};
   TRY(kernel_allocate_output_dims(context, 0, 4, dims, &y, status));
   Pool pool = {x, axis, sizes.channels, context->data == &kAverage};
-  for (int64_t i = 0; i < tensor_num_elements(y); i++) {
-    int64_t place = i / dims[3], row = place / dims[2];
-    quant_put(y, i, pool_window(&pool, row / dims[1], row % dims[1], place % dims[2], i % dims[3]));
+  int64_t places = tensor_num_elements(y) > 0 ? tensor_num_elements(y) / dims[3] : 0;
+  int32_t numbers[QUANT_PIECE];
+  for (int64_t place = 0; place < places; place++) {
+    int64_t row = place / dims[2];
+    for (int64_t channel = 0; channel < dims[3]; channel += QUANT_PIECE) {
+      int64_t n = quant_piece(dims[3] - channel);
+      pool_window(&pool, row / dims[1], row % dims[1], place % dims[2], channel, n, numbers);
+      quant_write(y, place * dims[3] + channel, n, numbers);
+    }
   }
   TRY(quant_put_range(context, 1, min, status));
   return quant_put_range(context, 2, max, status);

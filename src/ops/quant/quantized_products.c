@@ -7,6 +7,7 @@
 #include "op/op_registry.h"
 #include "ops/support/quant_types.h"
 #include "ops/support/window_attrs.h"
+#include "simd/templates.h"
 
 /* The elements of a factor less the number for 0, as int32. */
 typedef struct Factor {
@@ -24,8 +25,10 @@ static bool read_factor(KernelContext *context, int input, Factor *factor, Statu
     return status_oom(status, "factor of a quantized product");
   if (!(factor->buffer = kernel_scratch(context, size, status))) return false;
   factor->values = factor->buffer->data;
-  int64_t zero = quant_from_float_unclamped(&factor->type, 0, factor->min, factor->max);
-  for (int64_t i = 0; i < count; i++) factor->values[i] = (int32_t)(quant_at(x, i) - zero);
+  uint32_t zero = (uint32_t)(uint64_t)quant_from_float_unclamped(&factor->type, 0, factor->min, factor->max);
+  quant_read(x, 0, count, factor->values);
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) factor->values[i] = (int32_t)((uint32_t)factor->values[i] - zero);
   return true;
 }
 

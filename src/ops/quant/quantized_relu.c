@@ -1,6 +1,7 @@
 /* QuantizedRelu, QuantizedRelu6, QuantizedReluX: bounds on numbers, in the range of the input. */
 #include "op/op_registry.h"
 #include "ops/support/quant_types.h"
+#include "simd/templates.h"
 
 static bool clamp(KernelContext *context, int range, bool bounded, float bound, Status *status) {
   const Tensor *x = context->inputs[0];
@@ -10,12 +11,18 @@ static bool clamp(KernelContext *context, int range, bool bounded, float bound, 
   TRY(quant_scalar(context, range + 1, "max_input", &max, status));
   TRY(kernel_forward_or_allocate(context, 0, 0, &x->shape, &y, status));
   QuantType type = quant_type(x->dtype);
-  int64_t lowest = quant_from_float(&type, 0, min, max);
-  int64_t highest = bounded ? quant_from_float(&type, bound, min, max) : type.highest;
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    int64_t value = quant_at(x, i);
-    value = value < lowest ? lowest : value;
-    quant_put(y, i, value > highest ? highest : value);
+  int32_t lowest = (int32_t)quant_from_float(&type, 0, min, max);
+  int32_t highest = (int32_t)(bounded ? quant_from_float(&type, bound, min, max) : type.highest);
+  int32_t numbers[QUANT_PIECE];
+  for (int64_t at = 0; at < tensor_num_elements(x); at += QUANT_PIECE) {
+    int64_t n = quant_piece(tensor_num_elements(x) - at);
+    quant_read(x, at, n, numbers);
+    LOOP_INDEPENDENT
+    for (int64_t i = 0; i < n; i++) {
+      int32_t number = numbers[i] < lowest ? lowest : numbers[i];
+      numbers[i] = number > highest ? highest : number;
+    }
+    quant_write(y, at, n, numbers);
   }
   TRY(quant_put_range(context, 1, min, status));
   return quant_put_range(context, 2, max, status);

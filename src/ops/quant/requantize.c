@@ -21,17 +21,25 @@ static void requantize_to_bytes(const Tensor *x, NumberRange from, NumberRange t
     first = (int64_t)round((double)(1 << shift) * ((double)to.min * 255.0) / (double)width);
   }
   int64_t offset = (int64_t)(centre * inverse * (float)(1 << shift)) - first + (1 << (shift - 1));
+  const int32_t *from_numbers = x->data;
+  uint8_t *to_numbers = y->data;
   for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    int64_t number = (((int64_t)((uint64_t)quant_at(x, i) * (uint64_t)scale) >> 32) + offset) >> shift;
-    quant_put(y, i, number < 0 ? 0 : number > 255 ? 255 : number);
+    int64_t product = (int64_t)((uint64_t)from_numbers[i] * (uint64_t)scale);
+    int64_t number = ((product >> 32) + offset) >> shift;
+    to_numbers[i] = (uint8_t)(number < 0 ? 0 : number > 255 ? 255 : number);
   }
 }
 
 /* The general way: through floats. */
 static void requantize_floats(const Tensor *x, NumberRange from, NumberRange to, Tensor *y) {
   QuantMap map = quant_map(x->dtype, from.min, from.max, y->dtype, to.min, to.max);
-  for (int64_t i = 0; i < tensor_num_elements(x); i++)
-    quant_put(y, i, quant_map_number(&map, quant_at(x, i)));
+  int32_t numbers[QUANT_PIECE];
+  for (int64_t at = 0; at < tensor_num_elements(x); at += QUANT_PIECE) {
+    int64_t n = quant_piece(tensor_num_elements(x) - at);
+    quant_read(x, at, n, numbers);
+    quant_map_numbers(&map, n, numbers);
+    quant_write(y, at, n, numbers);
+  }
 }
 
 static bool put_requantized(KernelContext *context, NumberRange from, NumberRange to, Status *status) {
@@ -64,13 +72,16 @@ static bool requantize(KernelContext *context, Status *status) {
 static bool used_range(const KernelContext *context, NumberRange *from, NumberRange *used, Status *status) {
   const Tensor *x = context->inputs[0];
   QuantType type = quant_type(x->dtype);
-  int64_t lowest = type.highest, highest = type.lowest;
+  int32_t lowest = (int32_t)type.highest, highest = (int32_t)type.lowest, numbers[QUANT_PIECE];
   TRY(quant_scalar(context, 1, "input_min", &from->min, status));
   TRY(quant_scalar(context, 2, "input_max", &from->max, status));
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    int64_t value = quant_at(x, i);
-    lowest = value < lowest ? value : lowest;
-    highest = value > highest ? value : highest;
+  for (int64_t at = 0; at < tensor_num_elements(x); at += QUANT_PIECE) {
+    int64_t n = quant_piece(tensor_num_elements(x) - at);
+    quant_read(x, at, n, numbers);
+    for (int64_t i = 0; i < n; i++) {
+      lowest = numbers[i] < lowest ? numbers[i] : lowest;
+      highest = numbers[i] > highest ? numbers[i] : highest;
+    }
   }
   used->min = fminf(0, quant_to_float(&type, lowest, from->min, from->max));
   used->max = quant_to_float(&type, highest, from->min, from->max);

@@ -5,7 +5,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
-#include "ops/support/quant_types.h"
+#include "ops/quant/channel_numbers.h"
 
 /* The larger end of the range of a channel. */
 static float reach(const KernelContext *context, int64_t channel) {
@@ -42,6 +42,25 @@ static bool read_requested(const KernelContext *context, DataType type, float *m
                         (double)*min);
 }
 
+ALWAYS_INLINE void scaled(PieceNumbers p, bool spread, int64_t count, const int32_t *numbers, float *values) {
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) values[i] = rintf((float)numbers[i] * piece_number(&p, spread, 0, i));
+}
+
+static void requantize_elements(const Tensor *x, ChannelNumbers *scales, Tensor *y) {
+  QuantType type = quant_type(y->dtype);
+  int32_t numbers[QUANT_PIECE];
+  float values[QUANT_PIECE];
+  for (int64_t at = 0, n; at < tensor_num_elements(x); at += n) {
+    n = channel_numbers_next(scales, tensor_num_elements(x) - at);
+    quant_read(x, at, n, numbers);
+    if (scales->spread) scaled(scales->piece, true, n, numbers, values);
+    else scaled(scales->piece, false, n, numbers, values);
+    quant_nearest(&type, n, values, numbers);
+    quant_write(y, at, n, numbers);
+  }
+}
+
 static bool requantize_channels(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   DataType type = context->output_types[0];
@@ -56,15 +75,13 @@ static bool requantize_channels(KernelContext *context, Status *status) {
   TRY(check_channels(x, channels, status));
   TRY(kernel_allocate_output(context, 0, &x->shape, &y, status));
   float factor = type == DT_QINT8 ? 127 : 255, requested = fmaxf(fabsf(min), fabsf(max));
-  QuantType numbers = quant_type(type);
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    float scale = factor * (reach(context, i % channels) / requested / 0x1p31f);
-    float number = rintf((float)quant_at(x, i) * scale);
-    quant_put(y, i,
-              !(number > (float)numbers.lowest) ? numbers.lowest
-              : number > (float)numbers.highest ? numbers.highest
-                                                : (int64_t)number);
-  }
+  ChannelNumbers scales;
+  bool ok = channel_numbers_begin(context, &scales, 1, channels, 1, status);
+  for (int64_t c = 0; ok && c < channels; c++)
+    scales.of_channels[c] = factor * (reach(context, c) / requested / 0x1p31f);
+  if (ok) requantize_elements(x, &scales, y);
+  channel_numbers_end(&scales);
+  TRY(ok);
   TRY(quant_put_range(context, 1, min, status));
   return quant_put_range(context, 2, max, status);
 }

@@ -1,6 +1,6 @@
 #include "ops/support/quant_types.h"
 
-#include <math.h>
+#include "simd/templates.h"
 
 QuantType quant_type(DataType type) {
   switch (type) {
@@ -22,22 +22,49 @@ int64_t quant_at(const Tensor *tensor, int64_t i) {
   }
 }
 
-void quant_put(Tensor *tensor, int64_t i, int64_t value) {
+#define READ(T)                                                     \
+  {                                                                 \
+    const T *x = (const T *)tensor->data + at;                      \
+    LOOP_INDEPENDENT                                                \
+    for (int64_t i = 0; i < count; i++) numbers[i] = (int32_t)x[i]; \
+    return;                                                         \
+  }
+void quant_read(const Tensor *tensor, int64_t at, int64_t count, int32_t *numbers) {
   switch (tensor->dtype) {
-    case DT_QINT8: ((int8_t *)tensor->data)[i] = (int8_t)value; break;
-    case DT_QUINT8: ((uint8_t *)tensor->data)[i] = (uint8_t)value; break;
-    case DT_QINT16: ((int16_t *)tensor->data)[i] = (int16_t)value; break;
-    case DT_QUINT16: ((uint16_t *)tensor->data)[i] = (uint16_t)value; break;
-    default: ((int32_t *)tensor->data)[i] = (int32_t)value; break;
+    case DT_QINT8: READ(int8_t)
+    case DT_QUINT8: READ(uint8_t)
+    case DT_QINT16: READ(int16_t)
+    case DT_QUINT16: READ(uint16_t)
+    default: READ(int32_t)
   }
 }
 
-void quant_put_nearest(Tensor *tensor, int64_t i, double value) {
-  QuantType type = quant_type(tensor->dtype);
-  int64_t nearest = type.lowest; /* for NaN */
-  if (value >= (double)type.highest) nearest = type.highest;
-  else if (value > (double)type.lowest) nearest = (int64_t)value;
-  quant_put(tensor, i, nearest);
+#define WRITE(T)                                              \
+  {                                                           \
+    T *y = (T *)tensor->data + at;                            \
+    LOOP_INDEPENDENT                                          \
+    for (int64_t i = 0; i < count; i++) y[i] = (T)numbers[i]; \
+    return;                                                   \
+  }
+void quant_write(Tensor *tensor, int64_t at, int64_t count, const int32_t *numbers) {
+  switch (tensor->dtype) {
+    case DT_QINT8: WRITE(int8_t)
+    case DT_QUINT8: WRITE(uint8_t)
+    case DT_QINT16: WRITE(int16_t)
+    case DT_QUINT16: WRITE(uint16_t)
+    default: WRITE(int32_t)
+  }
+}
+
+void quant_nearest(const QuantType *type, int64_t count, const float *values, int32_t *numbers) {
+  /* As a float the highest qint32 is one more, which no float below it reaches. */
+  float lowest = (float)type->lowest, highest = (float)type->highest;
+  int32_t least = (int32_t)type->lowest, most = (int32_t)type->highest;
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) {
+    int32_t number = values[i] > lowest && values[i] < highest ? (int32_t)values[i] : least;
+    numbers[i] = values[i] >= highest ? most : number;
+  }
 }
 
 int64_t quant_from_float_unclamped(const QuantType *type, float value, float min, float max) {
@@ -79,14 +106,22 @@ QuantMap quant_map(DataType from, float min, float max, DataType to, float to_mi
   return map;
 }
 
-int64_t quant_map_float(const QuantMap *map, float value) {
-  float number = roundf(value * map->scale) - map->offset;
-  if (!(number > map->lowest)) return (int64_t)map->lowest; /* also for NaN */
-  return (int64_t)(number < map->highest ? number : map->highest);
+static inline int32_t map_float(const QuantMap *map, float value) {
+  float number = quant_round(value * map->scale) - map->offset;
+  number = number > map->lowest ? number : map->lowest; /* also for NaN */
+  return (int32_t)(number < map->highest ? number : map->highest);
 }
 
-int64_t quant_map_number(const QuantMap *map, int64_t number) {
-  return quant_map_float(map, map->first + (float)number * map->level);
+void quant_map_floats(const QuantMap *map, int64_t count, const float *values, int32_t *numbers) {
+  const QuantMap m = *map;
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) numbers[i] = map_float(&m, values[i]);
+}
+
+void quant_map_numbers(const QuantMap *map, int64_t count, int32_t *numbers) {
+  const QuantMap m = *map;
+  LOOP_INDEPENDENT
+  for (int64_t i = 0; i < count; i++) numbers[i] = map_float(&m, m.first + (float)numbers[i] * m.level);
 }
 
 void quant_product_range(const QuantType *a, float min_a, float max_a, const QuantType *b, float min_b,

@@ -2,6 +2,8 @@
 #ifndef TFCORE_OPS_SUPPORT_QUANT_TYPES_H_
 #define TFCORE_OPS_SUPPORT_QUANT_TYPES_H_
 
+#include <math.h>
+
 #include "op/kernel.h"
 #include "op/shape_inference.h"
 
@@ -14,9 +16,19 @@ QuantType quant_type(DataType type);
 
 /* Element `i` of a tensor of such a type. */
 int64_t quant_at(const Tensor *tensor, int64_t i);
-void quant_put(Tensor *tensor, int64_t i, int64_t value); /* the value fits */
-/* The same, for values that may not fit: the nearest number that does. */
-void quant_put_nearest(Tensor *tensor, int64_t i, double value);
+/* The `count` elements from `at` on as int32, and back; these fit. Kernels compute in pieces of elements, in
+ * loops that become vectors. */
+enum { QUANT_PIECE = 256 };
+static inline int64_t quant_piece(int64_t left) { return left < QUANT_PIECE ? left : QUANT_PIECE; }
+void quant_read(const Tensor *tensor, int64_t at, int64_t count, int32_t *numbers);
+void quant_write(Tensor *tensor, int64_t at, int64_t count, const int32_t *numbers);
+/* The nearest numbers of the type, cut to integers; NaN becomes the lowest. */
+void quant_nearest(const QuantType *type, int64_t count, const float *values, int32_t *numbers);
+/* roundf, but that it becomes vector instructions, and its zero has no sign. */
+static inline float quant_round(float x) {
+  float whole = truncf(x);
+  return whole + (fabsf(x - whole) >= 0.5f ? copysignf(1, x) : 0);
+}
 
 /* The number that stands for a float in the range, which may be outside of the type; and the nearest one of
  * the type. */
@@ -34,8 +46,8 @@ typedef struct QuantMap {
   float lowest, highest; /* bounds on that number */
 } QuantMap;
 QuantMap quant_map(DataType from, float min, float max, DataType to, float to_min, float to_max);
-int64_t quant_map_number(const QuantMap *map, int64_t number);
-int64_t quant_map_float(const QuantMap *map, float value);
+void quant_map_floats(const QuantMap *map, int64_t count, const float *values, int32_t *numbers);
+void quant_map_numbers(const QuantMap *map, int64_t count, int32_t *numbers); /* in place */
 
 /* The range of products of numbers of two ranges, as numbers of `to`. */
 void quant_product_range(const QuantType *a, float min_a, float max_a, const QuantType *b, float min_b,
