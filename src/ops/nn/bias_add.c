@@ -74,7 +74,7 @@ static bool bias_add_broadcast(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(begin_bias(context, dims, &out, status));
   if (tensor_num_elements(out) == 0) return true;
-  Broadcast plan = {.rank = 3,
+  Broadcast plan = {.rank = dims[2] > 1 ? 3 : 2,
                     .elements = tensor_num_elements(out),
                     .dims = {dims[0], dims[1], dims[2]},
                     .stride_a = {dims[1] * dims[2], dims[2], 1},

@@ -168,3 +168,86 @@ TEST(loops_over_pieces_of_16_bit_floats) {
     }
   }
 }
+
+/* An op of tensors of 900 elements, each (i * 7 % 64 - 20) / 4, or 1 / 2 less from the second on; the ops
+ * below have one or more. A NaN is at every 101st place of the first. */
+enum { LONG = 900 };
+static void check_long(const char *op, const char *attrs, DataType type, int inputs, const char *more,
+                       bool nan, double (*f)(double x, int64_t i)) {
+  Status status;
+  status_init(&status);
+  OpRun run;
+  char spec[100], rest[100];
+  int64_t dims[3] = {3, LONG / 12, 4};
+  snprintf(spec, sizeof spec, "%s[T=%s%s]", op, dtype_name(type), attrs);
+  CHECK_CONTEXT("%s", spec);
+  REQUIRE_OK(op_run_begin(&run, spec, &status), status);
+  for (int k = 0; k < inputs; k++) {
+    Tensor *x = op_run_input(&run, type, 3, dims);
+    for (int64_t i = 0; i < LONG; i++)
+      tensor_put(x, i, nan && k == 0 && i % 101 == 0 ? NAN : element(i, k > 0));
+  }
+  if (more) {
+    snprintf(rest, sizeof rest, more, dtype_name(type), dtype_name(type));
+    REQUIRE_OK(op_run_inputs(&run, rest, &status), status);
+  }
+  if (CHECK_OK(op_run_compute(&run, &status), status)) {
+    for (int64_t i = 0; i < tensor_num_elements(&run.outputs[0]); i++) {
+      CHECK_CONTEXT("%s element %d", spec, (int)i);
+      CHECK_NEAR(tensor_get(&run.outputs[0], i), f(nan && i % 101 == 0 ? NAN : element(i, false), i), 0);
+    }
+  }
+  op_run_end(&run);
+  CHECK_CONTEXT("%s", "");
+}
+
+static double leaky(double x, int64_t i) { return (void)i, x > 0 ? x : x / 2; }
+static double leaky_slope(double x, int64_t i) { return element(i, true) > 0 ? x : x / 2; }
+static double clip(double x, int64_t i) { return (void)i, x < -1 ? -1 : x > 2 ? 2 : x; }
+static double clip_between(double x, int64_t i) {
+  double y = element(i, true);
+  return x > y ? y : x; /* the upper limit is the second tensor, as is the lower one */
+}
+static double five(double x, int64_t i) { return x + 4 * element(i, true); }
+static double is_nan(double x, int64_t i) { return (void)i, isnan(x); }
+static double is_finite(double x, int64_t i) { return (void)i, isfinite(x); }
+static double with_bias(double x, int64_t i) { return x + (double)(i % 4) - 1; }
+static double with_bias_of_rows(double x, int64_t i) { return x + (double)(i / 4 % 75 == 0 ? 1 : 2); }
+
+TEST(ops_of_long_16_bit_tensors) {
+  for (int f = 0; f < 2; f++) {
+    DataType type = kFormats[f].type;
+    check_long("LeakyRelu", ", alpha=0.5", type, 1, NULL, true, leaky);
+    check_long("LeakyReluGrad", ", alpha=0.5", type, 2, NULL, true, leaky_slope);
+    check_long("ClipByValue", "", type, 1, "%s[] -1; %s[] 2", true, clip);
+    check_long("ClipByValue", "", type, 3, NULL, false, clip_between);
+    check_long("AddN", ", N=5", type, 5, NULL, true, five);
+    check_long("IsNan", "", type, 1, NULL, true, is_nan);
+    check_long("IsFinite", "", type, 1, NULL, true, is_finite);
+    check_long("BiasAdd", "", type, 1, "%s[4] -1 0 1 2", false, with_bias);
+    check_long("BiasAdd", ", data_format=NCHW", type, 1, "%s[75] 1 2", false, with_bias_of_rows);
+  }
+}
+
+/* Sums are rounded once. */
+TEST(sums_of_long_16_bit_tensors) {
+  for (int f = 0; f < 2; f++) {
+    double squares = 0, sum = 0;
+    char spec[100], inputs[6000], want[64];
+    int length = snprintf(inputs, sizeof inputs, "%s[%d]", dtype_name(kFormats[f].type), LONG);
+    for (int64_t i = 0; i < LONG; i++) {
+      squares += element(i, false) * element(i, false);
+      sum += element(i, false);
+      length += snprintf(inputs + length, sizeof inputs - (size_t)length, " %.2f", element(i, false));
+    }
+    REQUIRE(length < (int)sizeof inputs - 20);
+    snprintf(spec, sizeof spec, "L2Loss[T=%s]", dtype_name(kFormats[f].type));
+    snprintf(want, sizeof want, "%s[] %.17g", dtype_name(kFormats[f].type),
+             rounded(&kFormats[f], squares / 2));
+    op_gives(spec, inputs, want);
+    snprintf(spec, sizeof spec, "Sum[T=%s]", dtype_name(kFormats[f].type));
+    snprintf(want, sizeof want, "%s[] %.17g", dtype_name(kFormats[f].type), rounded(&kFormats[f], sum));
+    snprintf(inputs + length, sizeof inputs - (size_t)length, "; int32[1] 0");
+    op_gives(spec, inputs, want);
+  }
+}
