@@ -6,6 +6,7 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/quant/channel_numbers.h"
+#include "simd/simd.h"
 
 typedef struct FakeState {
   float min, max; /* of FakeQuantWithMinMaxArgs */
@@ -206,6 +207,7 @@ static double sum_of(int64_t count, const float *x) {
   double sums[LANES_OF_SUM] = {0};
   int64_t i = 0;
   for (; i + LANES_OF_SUM <= count; i += LANES_OF_SUM) {
+    SIMD_UNROLL
     for (int k = 0; k < LANES_OF_SUM; k++) sums[k] += (double)x[i + k];
   }
   for (; i < count; i++) sums[0] += (double)x[i];

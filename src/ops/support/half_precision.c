@@ -5,9 +5,10 @@
 /* Eight elements at once, and the others by the functions of tensor/dtype.h, which give the same numbers. */
 enum { EIGHT = 8 };
 
-/* Four halves as floats. A float whose exponent is larger by 112 has the bits of a half, three places to the
- * left of the half's. Below 2^-14 a half has no leading one: 2 (x + 2^-15) - 2^-14 takes it away, and is
- * larger for the other halves. From 2^16 on are infinity and NaN, whose exponents have all bits. */
+/* Four halves as floats. The bits of a half, 13 places to the left, are those of the float, but that its
+ * exponent is larger by 112. Below 2^-14 a half has no leading one: the float doubled, less 2^-14, is without
+ * it, and is larger than the float for the other halves. From 2^16 on are infinity and NaN, whose exponents
+ * have all bits. */
 static const float kWiden[] = {0x1p-15f /* 112 as an exponent */, 0x1p-126f /* 1 as an exponent */, 0x1p-14f,
                                0x1p16f, INFINITY};
 SIMD_INLINE f32x4 widen_half(u32x4 x, const float *numbers) {

@@ -42,7 +42,7 @@ TEST(every_16_bit_float_becomes_a_float) {
       memcpy(&got, &wide[i], sizeof got);
       /* The bits of a NaN are kept. */
       if (isnan(want))
-        CHECK_INT_EQ(got << 9 >> 9, (unsigned)(i << (23 - kFormats[f].mantissa_bits)) & 0x7fffff);
+        CHECK_INT_EQ(got << 9 >> 9, (unsigned)i << (23 - kFormats[f].mantissa_bits) & 0x7fffff);
     }
     uint16_t *back = calloc(65536, sizeof *back);
     REQUIRE(back);
