@@ -16,11 +16,6 @@ bool copy_elements(const Tensor *from, int64_t from_at, Tensor *to, int64_t to_a
   return true;
 }
 
-bool fill_elements(const Tensor *from, Tensor *to, Status *status) {
-  for (int64_t i = 0; i < tensor_num_elements(to); i++) TRY(copy_elements(from, 0, to, i, 1, status));
-  return true;
-}
-
 void print_index(const Tensor *indices, int64_t i, StrBuf *text) {
   int64_t length = indices->shape.rank == 2 ? shape_dim(&indices->shape, 1) : 1;
   strbuf_append_char(text, '[');

@@ -7,8 +7,6 @@
 /* Copies `length` elements between tensors of the same dtype, from element `from_at` to element `to_at`. */
 MUST_CHECK bool copy_elements(const Tensor *from, int64_t from_at, Tensor *to, int64_t to_at, int64_t length,
                               Status *status);
-/* Sets all elements of `to` to element 0 of `from`. */
-MUST_CHECK bool fill_elements(const Tensor *from, Tensor *to, Status *status);
 /* "[1,2]": row `i` of a matrix of indices, for messages; a vector has rows of one index. */
 void print_index(const Tensor *indices, int64_t i, StrBuf *text);
 

@@ -1,6 +1,7 @@
 /* SparseToDense: a tensor of a default value, with values at given indices. */
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "ops/support/array_box.h"
 #include "ops/sparse/element_rows.h"
 
 typedef struct ToDenseState {
@@ -96,7 +97,10 @@ static bool sparse_to_dense(KernelContext *context, Status *status) {
     if (dims[i] < 0) return status_invalid(status, "Dimension %lld must be >= 0", (long long)dims[i]);
   }
   TRY(kernel_allocate_output_dims(context, 0, (int)tensor_num_elements(shape), dims, &out, status));
-  return fill_elements(context->inputs[3], out, status) && scatter(context, out, status);
+  ArrayBox box = {0};
+  array_box_add(&box, tensor_num_elements(out), 0, 1);
+  return array_box_copy(&box, context->inputs[3], out, context->parallel, status) &&
+         scatter(context, out, status);
 }
 
 static bool to_dense_shape(InferenceContext *c, Status *status) {
