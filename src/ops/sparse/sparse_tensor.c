@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ops/sparse/position_sort.h"
 #include "ops/support/array_box.h"
 
 /* --- checks --- */
@@ -143,15 +142,35 @@ static int compare_axes(const SparseTensor *x, int64_t i, int64_t j, const int *
   return 0;
 }
 
-/* What sparse_sort compares by. */
-typedef struct AxesOrder {
-  const SparseTensor *x;
-  const int *axes;
-} AxesOrder;
+enum { DIGIT_BITS = 10, DIGITS = 1 << DIGIT_BITS };
 
-static int compare_entries(const void *context, int64_t a, int64_t b) {
-  const AxesOrder *order = context;
-  return compare_axes(order->x, a, b, order->axes, order->x->rank);
+/* Sorts positions by one axis, and keeps the order of equal ones: they are dealt out by each digit of the
+ * number, from the lowest on. */
+static void sort_by_axis(const SparseTensor *x, int axis, int64_t *order, int64_t *scratch) {
+  const int64_t *numbers = tensor_i64(x->indices) + axis;
+  int64_t low = INT64_MAX, high = INT64_MIN;
+  for (int64_t i = 0; i < x->count; i++) {
+    int64_t number = numbers[i * x->rank];
+    low = number < low ? number : low;
+    high = number > high ? number : high;
+  }
+  uint64_t range = (uint64_t)high - (uint64_t)low;
+  for (int shift = 0; shift < 64 && range >> shift > 0; shift += DIGIT_BITS) {
+    int64_t ends[DIGITS] = {0};
+#define DIGIT_OF(i) (((uint64_t)numbers[(i)*x->rank] - (uint64_t)low) >> shift & (DIGITS - 1))
+    for (int64_t i = 0; i < x->count; i++) ends[DIGIT_OF(i)]++;
+    for (int d = 1; d < DIGITS; d++) ends[d] += ends[d - 1];
+    for (int64_t i = x->count - 1; i >= 0; i--) scratch[--ends[DIGIT_OF(order[i])]] = order[i];
+#undef DIGIT_OF
+    memcpy(order, scratch, (size_t)x->count * sizeof *order);
+  }
+}
+
+static bool is_sorted(const SparseTensor *x, const int *axes) {
+  for (int64_t i = 1; i < x->count; i++) {
+    if (compare_axes(x, i - 1, i, axes, x->rank) > 0) return false;
+  }
+  return true;
 }
 
 int64_t *sparse_sort(const SparseTensor *x, const int *axes, Status *status) {
@@ -161,7 +180,9 @@ int64_t *sparse_sort(const SparseTensor *x, const int *axes, Status *status) {
     return NULL;
   }
   for (int64_t i = 0; i < x->count; i++) order[i] = i;
-  sort_positions(order, x->count, order + x->count, compare_entries, &(AxesOrder){x, axes});
+  bool sorted = is_sorted(x, axes);
+  for (int k = x->rank - 1; k >= 0 && !sorted; k--)
+    sort_by_axis(x, axes ? axes[k] : k, order, order + x->count);
   return order;
 }
 
