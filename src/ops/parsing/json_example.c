@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/string_map.h"
 #include "checkpoint/coding.h"
 #include "ops/parsing/json_text.h"
@@ -72,6 +73,7 @@ static bool is_whole(const JsonReader *reader, const char *end) {
 
 static bool token_as_double(JsonReader *reader, double *value, Status *status) {
   char *end;
+  if (decimal_easy(strbuf_text(&reader->token), (size_t)reader->token.length, value)) return true;
   *value = strtod(strbuf_text(&reader->token), &end);
   return is_whole(reader, end) || json_refuse(&reader->json, "invalid number", status);
 }

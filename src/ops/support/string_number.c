@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/decimal.h"
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
@@ -42,8 +43,11 @@ static bool put_integer(Str text, Tensor *out, int64_t i) {
   return true;
 }
 
-/* strtod takes what TensorFlow takes, but needs an end. */
+/* strtod takes what TensorFlow takes, but needs an end, and is slow in WebAssembly. */
 static bool put_float(Str text, Tensor *out, int64_t i) {
+  if (out->dtype == DT_FLOAT ? decimal_easy_float(text.data, text.length, &tensor_f32(out)[i])
+                             : decimal_easy(text.data, text.length, &tensor_f64(out)[i]))
+    return true;
   char local[128];
   char *copy = text.length < sizeof local ? local : mem_alloc((int64_t)text.length + 1), *end;
   if (!copy || text.length == 0) return false;

@@ -3,6 +3,9 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "harness.h"
 
@@ -44,5 +47,91 @@ TEST(a_text_that_is_no_decimal_number_is_nan) {
   for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
     CHECK_CONTEXT("%s", texts[i]);
     CHECK(isnan(decimal_parse(texts[i])));
+  }
+}
+
+static bool bits_equal(const void *a, const void *b, size_t size) { return memcmp(a, b, size) == 0; }
+
+/* What is said to be easy is what the C library says, to the bit. */
+static bool is_easy(const char *text) {
+  double value, wanted = strtod(text, NULL);
+  float single, nearest = strtof(text, NULL);
+  CHECK_CONTEXT("%s", text);
+  bool easy = decimal_easy(text, strlen(text), &value);
+  CHECK(!easy || bits_equal(&value, &wanted, sizeof value));
+  CHECK(!decimal_easy_float(text, strlen(text), &single) || bits_equal(&single, &nearest, sizeof single));
+  return easy;
+}
+
+TEST(easy_numbers_are_the_nearest_double_and_float) {
+  static const char *const easy[] = {"0", "-0", "+.5", "-7.", "3.14159", "-0.977278", "1e22", "1E-22",
+                                     "12345e-3", "9007199254740992e22", "0000000000000000001", "1e+002",
+                                     "9007199254740992e-22",
+                                     /* exactly, nearly and not quite half way between two floats */
+                                     "16777217", "16777217.0000001", "16777216.9999999", "8388608.5",
+                                     "1.000000059604645", "1.000000178813935"};
+  for (size_t i = 0; i < sizeof easy / sizeof easy[0]; i++) CHECK(is_easy(easy[i]));
+  float single;
+  CHECK(!decimal_easy_float("16777217", 8, &single));
+  CHECK(!decimal_easy_float("8388608.5", 9, &single));
+  CHECK(decimal_easy_float("8388608.25", 10, &single) && single == 8388608);
+}
+
+TEST(numbers_that_need_more_than_one_rounding_are_not_easy) {
+  static const char *const hard[] = {"9007199254740993",
+                                     "1e23",
+                                     "1e-23",
+                                     "12345678901234567890",
+                                     "1e1000",
+                                     "1e-1000",
+                                     "inf",
+                                     "nan",
+                                     "0x10",
+                                     " 1",
+                                     "1 ",
+                                     "",
+                                     "e5",
+                                     "1e",
+                                     "1e+",
+                                     "-",
+                                     "+-1",
+                                     "1-1",
+                                     ".",
+                                     "-.e1",
+                                     "1.2.3",
+                                     "1e5.5",
+                                     "1ee5",
+                                     "1,5",
+                                     "1f"};
+  for (size_t i = 0; i < sizeof hard / sizeof hard[0]; i++) {
+    double value;
+    float single;
+    CHECK_CONTEXT("%s", hard[i]);
+    CHECK(!decimal_easy(hard[i], strlen(hard[i]), &value));
+    CHECK(!decimal_easy_float(hard[i], strlen(hard[i]), &single));
+  }
+  double value;
+  CHECK(decimal_easy("12.5x", 4, &value) && value == 12.5); /* the length is the text's end */
+}
+
+TEST(random_easy_numbers_are_the_nearest_double_and_float) {
+  uint64_t state = 1;
+  for (int i = 0; i < 200000; i++) {
+    char text[64];
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t random = state ^ state >> 29;
+    long long digits = (long long)(random >> (11 + random % 50));
+    int behind = (int)(state >> 40 & 7), exponent = (int)(state >> 48) % 31 - 15;
+    switch (i % 4) {
+      case 0: snprintf(text, sizeof text, "%.*f", behind, (double)digits / 1024); break;
+      case 1:
+        snprintf(text, sizeof text, "-%lld.%03de%d", digits, (int)(state >> 50) % 1000, exponent);
+        break;
+      case 2: snprintf(text, sizeof text, "%llde%d", digits, exponent); break;
+      /* close to the middle between two floats */
+      default:
+        snprintf(text, sizeof text, "%.*g", 9 + behind, (double)(2 * (digits >> 30 & 0xffffff) + 1) / 1024);
+    }
+    is_easy(text);
   }
 }
