@@ -49,12 +49,14 @@ void strbuf_printf(StrBuf *buffer, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  if (length >= 0 && reserve(buffer, (size_t)length)) {
+  int64_t room = buffer->capacity - buffer->length;
+  char *end = room > 0 ? buffer->data + buffer->length : NULL;
+  int length = vsnprintf(end, (size_t)room, format, args);
+  if (length >= room && reserve(buffer, (size_t)length))
     vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
-    buffer->length += length;
-  }
+  if (length >= 0 && !buffer->failed) buffer->length += length;
+  else if (end) *end = '\0';
+  va_end(args);
   va_end(again);
 }
 

@@ -1,5 +1,6 @@
 /* StringToNumber, AsString. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,17 +39,18 @@ const OpRegistration kOpStringToNumber = {
 
 /* --- AsString --- */
 
-enum { FLAG_CAPACITY = 64 };
+enum { FORMAT_CAPACITY = 64, MAX_DECIMALS = 9 };
 
 typedef struct FormatState {
-  char flags[FLAG_CAPACITY]; /* fill, width and precision of printf's format */
-  char notation;             /* e, f or g */
+  char format[FORMAT_CAPACITY]; /* printf's, for a number: with fill, width and precision */
+  int decimals;                 /* of a format that is no more than "%f" or "%.2f"; else -1 */
 } FormatState;
+
+static bool has_point(DataType type) { return dtype_is_floating((int)type) || dtype_is_complex((int)type); }
 
 /* The types of "%lld" and "%s" have no digits after the point. */
 static bool check_format(DataType type, bool notation, int64_t precision, Status *status) {
-  bool floats = dtype_is_floating((int)type) || dtype_is_complex((int)type);
-  if (floats || type == DT_STRING || type == DT_VARIANT) return true;
+  if (has_point(type) || type == DT_STRING || type == DT_VARIANT) return true;
   if (notation)
     return status_invalid(status, "scientific and shortest format not supported for datatype %s",
                           dtype_name((int)type));
@@ -80,11 +82,39 @@ static bool format_construct(const KernelConstruction *construction, void *memor
     return status_invalid(status, "Cannot select both scientific and shortest notation");
   if (width > INT32_MAX || precision > INT32_MAX)
     return status_invalid(status, "width and precision must be less than 2^31");
-  bool has_precision = precision >= 0;
-  state->notation = scientific ? 'e' : shortest ? 'g' : 'f';
-  int used = snprintf(state->flags, FLAG_CAPACITY, "%%%.*s", (int)fill.length, fill.data);
-  if (width > 0) used += snprintf(state->flags + used, FLAG_CAPACITY - (size_t)used, "%d", (int)width);
-  if (has_precision) snprintf(state->flags + used, FLAG_CAPACITY - (size_t)used, ".%d", (int)precision);
+  bool is_signed = type == DT_INT8 || type == DT_INT16 || type == DT_INT32 || type == DT_INT64;
+  const char *conversion = !has_point(type) ? is_signed ? PRId64 : PRIu64
+                           : scientific     ? "e"
+                           : shortest       ? "g"
+                                            : "f";
+  char *format = state->format;
+  int used = snprintf(format, FORMAT_CAPACITY, "%%%.*s", (int)fill.length, fill.data);
+  if (width > 0) used += snprintf(format + used, FORMAT_CAPACITY - (size_t)used, "%d", (int)width);
+  if (precision >= 0) used += snprintf(format + used, FORMAT_CAPACITY - (size_t)used, ".%d", (int)precision);
+  snprintf(format + used, FORMAT_CAPACITY - (size_t)used, "%s", conversion);
+  bool plain = *conversion == 'f' && fill.length == 0 && width <= 0 && precision <= MAX_DECIMALS;
+  state->decimals = !plain ? -1 : precision < 0 ? 6 : (int)precision;
+  return true;
+}
+
+/* "%f" where the digits are those of one integer that is surely the nearest. False for other numbers, for
+ * which printf computes with many words. */
+static bool print_fixed(int decimals, double value, StrBuf *out) {
+  char text[32], *end = text + sizeof text, *at = end;
+  double scale = 1;
+  for (int i = 0; i < decimals; i++) scale *= 10;
+  double scaled = fabs(value) * scale;
+  if (!(scaled < 0x1p46)) return false;
+  uint64_t whole = (uint64_t)scaled;
+  double part = scaled - (double)whole;
+  if (fabs(part - 0.5) <= 0x1p-7) return false; /* the product is off by up to 2^-8 */
+  whole += part > 0.5;
+  for (int i = 0; i <= decimals || whole > 0; i++, whole /= 10) {
+    if (i == decimals && i > 0) *--at = '.';
+    *--at = (char)('0' + whole % 10);
+  }
+  if (signbit(value)) *--at = '-';
+  strbuf_append_bytes(out, at, (size_t)(end - at));
   return true;
 }
 
@@ -92,9 +122,8 @@ static bool format_construct(const KernelConstruction *construction, void *memor
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 
 static void print_double(const FormatState *state, double value, StrBuf *out) {
-  char format[FLAG_CAPACITY + 2];
-  snprintf(format, sizeof format, "%s%c", state->flags, state->notation);
-  strbuf_printf(out, format, value);
+  if (state->decimals < 0 || !print_fixed(state->decimals, value, out))
+    strbuf_printf(out, state->format, value);
 }
 
 static void print_complex(const FormatState *state, double re, double im, StrBuf *out) {
@@ -105,17 +134,9 @@ static void print_complex(const FormatState *state, double re, double im, StrBuf
   strbuf_append_char(out, ')');
 }
 
-static void print_integer(const FormatState *state, const Tensor *in, int64_t i, StrBuf *out) {
-  char format[FLAG_CAPACITY + 8];
-  bool is_signed =
-      in->dtype == DT_INT8 || in->dtype == DT_INT16 || in->dtype == DT_INT32 || in->dtype == DT_INT64;
-  snprintf(format, sizeof format, "%s%s", state->flags, is_signed ? PRId64 : PRIu64);
-  strbuf_printf(out, format, tensor_int_at(in, i));
-}
-
 /* Strings take width and '-'; precision does not cut them. */
 static void print_string(const FormatState *state, Str text, StrBuf *out) {
-  const char *flag = state->flags + 1;
+  const char *flag = state->format + 1;
   bool left = *flag == '-';
   long width = strtol(flag + (*flag != '\0' && strchr(" +-0#", *flag)), NULL, 10);
   long spaces = width - (long)text.length;
@@ -123,8 +144,6 @@ static void print_string(const FormatState *state, Str text, StrBuf *out) {
   strbuf_append_bytes(out, text.data, text.length);
   for (long i = 0; left && i < spaces; i++) strbuf_append_char(out, ' ');
 }
-
-#pragma GCC diagnostic pop
 
 static void print_element(const FormatState *state, const Tensor *in, int64_t i, StrBuf *out) {
   switch (in->dtype) {
@@ -138,9 +157,11 @@ static void print_element(const FormatState *state, const Tensor *in, int64_t i,
     case DT_DOUBLE:
     case DT_HALF:
     case DT_BFLOAT16: print_double(state, tensor_double_at(in, i), out); break;
-    default: print_integer(state, in, i, out);
+    default: strbuf_printf(out, state->format, tensor_int_at(in, i));
   }
 }
+
+#pragma GCC diagnostic pop
 
 static bool as_string(KernelContext *context, Status *status) {
   const Tensor *in = context->inputs[0];
