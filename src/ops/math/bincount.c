@@ -4,11 +4,30 @@
 #include "op/op_registry.h"
 #include "ops/support/array_box.h"
 #include "ops/support/element_types.h"
+#include "ops/support/typed_loops.h"
 
-/* Adds to `out`, whose size is the number of bins. */
-typedef void CountInBins(const Tensor *values, const Tensor *weighted, const Tensor *out);
+/* Integers are counted, or their weights added, if there are any; or with `binary` a bin is 1 if its number
+ * occurs. */
+typedef struct Binning {
+  const Tensor *values, *weights, *out;
+  int64_t bins; /* of each row */
+  bool binary;
+} Binning;
+/* Adds values [begin, end) to the bins from `first` on, which others have not. Returns 0, or the first
+ * negative value: the rest is not counted then. */
+typedef int64_t CountInBins(const Binning *b, int64_t begin, int64_t end, int64_t first);
 
-/* Its data is a CountInBins. */
+#define TEMPLATE "ops/math/bincount_sum.inc"
+#define TYPES (TYPES_FLOAT | TYPES_INT)
+#include "simd/each_type.inc"
+
+static const KernelEntry kTypedCounts[] = {TYPED_FLOAT_KERNELS(NULL, count_in_bins),
+                                           TYPED_INT_KERNELS(NULL, count_in_bins)};
+
+static CountInBins *counter_of(const Tensor *out) {
+  return (CountInBins *)TYPED_LOOPS(kTypedCounts, out->dtype);
+}
+
 static bool bincount(KernelContext *context, Status *status) {
   const Tensor *numbers = context->inputs[0], *size = context->inputs[1], *weights = context->inputs[2];
   char text[SHAPE_TEXT_CAPACITY];
@@ -21,18 +40,12 @@ static bool bincount(KernelContext *context, Status *status) {
     return status_invalid(status, "Input indices and weights must have the same size. Weights have shape %s",
                           shape_text(&weights->shape, text));
   }
-  for (int64_t i = 0; i < count; i++) {
-    if (tensor_i32(numbers)[i] < 0) return status_invalid(status, "Input arr must be non-negative!");
-  }
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, 1, &bins, &out, status));
-  ((CountInBins *)context->data)(numbers, weights, out);
-  return true;
+  array_clear(out);
+  Binning b = {.values = numbers, .weights = weights, .out = out, .bins = bins};
+  return counter_of(out)(&b, 0, count, 0) == 0 || status_invalid(status, "Input arr must be non-negative!");
 }
-
-#define TEMPLATE "ops/math/bincount_sum.inc"
-#define TYPES (TYPES_FLOAT | TYPES_INT)
-#include "simd/each_type.inc"
 
 static bool bincount_shape(InferenceContext *c, Status *status) {
   DimHandle size;
@@ -56,7 +69,7 @@ const OpRegistration kOpBincount = {
     .attrs = {"T: {int32, int64, float, double}"},
     .shape = bincount_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_KERNELS(bincount, count_in_bins), TYPED_INT_KERNELS(bincount, count_in_bins)},
+    .kernels = {FLOAT_KERNELS(bincount), INT_KERNELS(bincount)},
 };
 
 /* --- of rows --- */
@@ -67,25 +80,6 @@ typedef struct RowsState {
 
 static bool rows_construct(const KernelConstruction *construction, void *memory, Status *status) {
   return node_attr_bool(construction->node, "binary_output", &((RowsState *)memory)->binary, status);
-}
-
-static int64_t weight_at(const Tensor *weights, int64_t i) {
-  return weights->dtype == DT_INT32 ? tensor_i32(weights)[i] : tensor_i64(weights)[i];
-}
-
-/* Adds the weight of value `i` to bin `at`, or sets the bin to 1. */
-static void add_weight(const Tensor *weights, int64_t i, bool binary, Tensor *out, int64_t at) {
-  bool one = binary || tensor_num_elements(weights) == 0;
-  if (dtype_is_floating(out->dtype)) {
-    double weight = one ? 1 : tensor_double_at(weights, i), before = binary ? 0 : tensor_double_at(out, at);
-    if (out->dtype == DT_FLOAT) tensor_f32(out)[at] = (float)before + (float)weight;
-    else ((double *)out->data)[at] = before + weight;
-  } else {
-    uint64_t weight = one ? 1 : (uint64_t)weight_at(weights, i),
-             sum = (binary ? 0 : (uint64_t)weight_at(out, at)) + weight; /* wraps around */
-    if (out->dtype == DT_INT32) tensor_i32(out)[at] = (int32_t)(uint32_t)sum;
-    else tensor_i64(out)[at] = (int64_t)sum;
-  }
 }
 
 static bool read_bins(const Tensor *size, int64_t *bins, Status *status) {
@@ -104,17 +98,11 @@ static bool check_weights(const Tensor *values, const Tensor *weights, Status *s
                         shape_text(&weights->shape, text));
 }
 
-/* Counts values [begin, end) in the bins from `first` on. */
-static bool count_range(const KernelContext *context, const Tensor *values, const Tensor *weights,
-                        int64_t begin, int64_t end, int64_t first, int64_t bins, const char *negative,
-                        Status *status) {
-  bool binary = ((const RowsState *)context->state)->binary;
-  for (int64_t i = begin; i < end; i++) {
-    int64_t value = tensor_int_at(values, i);
-    if (value < 0) return status_invalid(status, negative, (long long)value);
-    if (value < bins) add_weight(weights, i, binary, &context->outputs[0], first + value);
-  }
-  return true;
+/* Values [begin, end), in row `row` of the result. */
+static bool count_row(const Binning *b, int64_t begin, int64_t end, int64_t row, const char *negative,
+                      Status *status) {
+  int64_t refused = counter_of(b->out)(b, begin, end, row * b->bins);
+  return refused == 0 || status_invalid(status, negative, (long long)refused);
 }
 
 static bool dense_bincount(KernelContext *context, Status *status) {
@@ -130,11 +118,12 @@ static bool dense_bincount(KernelContext *context, Status *status) {
   const int64_t dims[] = {rows, bins};
   TRY(kernel_allocate_output_dims(context, 0, rank == 2 ? 2 : 1, rank == 2 ? dims : dims + 1, &out, status));
   array_clear(out);
+  Binning b = {values, weights, out, bins, ((const RowsState *)context->state)->binary};
   for (int64_t i = 0; i < rows; i++)
-    TRY(count_range(context, values, weights, i * length, (i + 1) * length, i * bins, bins,
-                    rank == 2 ? "Input 'in' must be non-negative! Negative input value found: %lld"
-                              : "Input arr must be non-negative!",
-                    status));
+    TRY(count_row(&b, i * length, (i + 1) * length, i,
+                  rank == 2 ? "Input 'in' must be non-negative! Negative input value found: %lld"
+                            : "Input arr must be non-negative!",
+                  status));
   return true;
 }
 
@@ -164,9 +153,9 @@ static bool ragged_bincount(KernelContext *context, Status *status) {
   const int64_t *at = tensor_i64(splits), dims[] = {tensor_num_elements(splits) - 1, bins};
   TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
   array_clear(out);
+  Binning b = {values, weights, out, bins, ((const RowsState *)context->state)->binary};
   for (int64_t i = 0; i < dims[0]; i++)
-    TRY(count_range(context, values, weights, at[i], at[i + 1], i * bins, bins, "Input must be non-negative",
-                    status));
+    TRY(count_row(&b, at[i], at[i + 1], i, "Input must be non-negative", status));
   return true;
 }
 
@@ -251,26 +240,18 @@ static bool bucketize_construct(const KernelConstruction *construction, void *me
   return true;
 }
 
-/* The number of boundaries that are not above the value. A NaN is below none. */
-static int64_t bucket_of(const BucketizeState *state, double value) {
-  int64_t low = 0, high = state->count;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (value < (double)state->boundaries[middle]) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+typedef void FindBuckets(const BucketizeState *state, const Tensor *x, int32_t *bucket);
 
+#define TEMPLATE "ops/math/bucketize.inc"
+#define TYPES (TYPES_FLOAT | TYPES_INT)
+#include "simd/each_type.inc"
+
+/* Its data is a FindBuckets. */
 static bool bucketize(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
-  bool integer = !dtype_is_floating(x->dtype); /* compared as floats */
-  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
-    double value = tensor_double_at(x, i);
-    tensor_i32(out)[i] = (int32_t)bucket_of(context->state, integer ? (double)(float)value : value);
-  }
+  ((FindBuckets *)context->data)(context->state, x, tensor_i32(out));
   return true;
 }
 
@@ -283,5 +264,5 @@ const OpRegistration kOpBucketize = {
     .gradient = NO_GRADIENT,
     .state_size = sizeof(BucketizeState),
     .construct = bucketize_construct,
-    .kernels = {FLOAT_KERNELS(bucketize), INT_KERNELS(bucketize)},
+    .kernels = {TYPED_FLOAT_KERNELS(bucketize, find_buckets), TYPED_INT_KERNELS(bucketize, find_buckets)},
 };

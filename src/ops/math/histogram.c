@@ -11,6 +11,8 @@ typedef struct Histogram {
 } Histogram;
 typedef bool CountBins(const Histogram *h);
 
+enum { BINNED = 256 }; /* values whose bins are found before they are counted */
+
 #define TEMPLATE "ops/math/histogram.inc"
 #define TYPES (TYPES_FLOAT | TYPES_INT)
 #include "simd/each_type.inc"
