@@ -176,6 +176,15 @@ const OpRegistration kOpConjugateTranspose = {
 
 /* --- InvertPermutation --- */
 
+/* Writes the number of each element to the place that the element names. Returns how many have a place of
+ * their own, from the first on; all places are -1 before. */
+typedef int64_t Invert(const void *x, int64_t count, void *places);
+
+#define TEMPLATE "ops/array/invert_permutation.inc"
+#define TYPES TYPES_INT
+#include "simd/each_type.inc"
+
+/* Its data is an Invert. */
 static bool invert_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0];
   if (!tensor_is_vector(x)) return status_invalid(status, "invert_permutation expects a 1D vector.");
@@ -185,22 +194,13 @@ static bool invert_kernel(KernelContext *context, Status *status) {
   }
   Tensor *out;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
-  bool narrow = x->dtype == DT_INT32;
   memset(out->data, -1, (size_t)tensor_bytes(out));
-  for (int64_t i = 0; i < count; i++) {
-    int64_t to = tensor_int_at(x, i);
-    if (to < 0 || to >= count) {
-      return status_invalid(status, "%lld is not between 0 and %lld", (long long)to, (long long)count);
-    }
-    if (tensor_int_at(out, to) != -1)
-      return status_invalid(status, "%lld is duplicated in the input.", (long long)to);
-    if (narrow) {
-      tensor_i32(out)[to] = (int32_t)i;
-    } else {
-      tensor_i64(out)[to] = i;
-    }
-  }
-  return true;
+  int64_t done = ((Invert *)context->data)(x->data, count, out->data);
+  if (done == count) return true;
+  int64_t to = tensor_int_at(x, done);
+  if (to < 0 || to >= count)
+    return status_invalid(status, "%lld is not between 0 and %lld", (long long)to, (long long)count);
+  return status_invalid(status, "%lld is duplicated in the input.", (long long)to);
 }
 
 static bool invert_shape(InferenceContext *c, Status *status) {
@@ -214,5 +214,5 @@ const OpRegistration kOpInvertPermutation = {
     .attrs = {"T: {int32, int64} = DT_INT32"},
     .shape = invert_shape,
     .gradient = NO_GRADIENT,
-    .kernels = {INT_KERNELS(invert_kernel)},
+    .kernels = {TYPED_INT_KERNELS(invert_kernel, invert)},
 };

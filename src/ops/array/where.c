@@ -7,11 +7,29 @@
 
 enum { WHERE_MAX_RANK = 8 };
 
-/* Count the nonzero elements, and list them. */
+/* Count the nonzero elements, and list them: there are `set`. */
 typedef struct WhereLoops {
   int64_t (*count_set)(const void *data, int64_t count);
-  void (*list_set)(const void *data, int64_t count, int64_t *found);
+  void (*list_set)(const void *data, int64_t set, int64_t *found);
 } WhereLoops;
+
+/* Converts `set` element numbers at the front of `index`, which ascend, to indices in place, from the last to
+ * the first. */
+static void make_indices(const Shape *shape, int64_t set, int64_t *index) {
+  int rank = shape->rank, last = rank - 1;
+  int64_t row[WHERE_MAX_RANK], size = shape_dim(shape, last),
+                               start = INT64_MAX; /* of the row of the last axis */
+  for (int64_t i = set - 1; i >= 0; i--) {
+    int64_t at = index[i], *to = index + i * rank;
+    if (at < start) {
+      Odometer o = {.rank = last, .dims = shape_dims(shape), .index = row};
+      odometer_seek(&o, 0, at / size);
+      start = at / size * size;
+    }
+    for (int d = 0; d < last; d++) to[d] = row[d];
+    to[last] = at - start;
+  }
+}
 
 /* Its data is a WhereLoops. */
 static bool where_kernel(KernelContext *context, Status *status) {
@@ -26,13 +44,8 @@ static bool where_kernel(KernelContext *context, Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, 2, dims, &out, status));
   if (set == 0) return true;
-  /* Converts element numbers at the front of the output to indices in place, from the last to the first. */
-  int64_t *index = tensor_i64(out);
-  loops->list_set(input->data, count, index);
-  for (int64_t i = set - 1; i >= 0; i--) {
-    Odometer o = {.rank = rank, .dims = shape_dims(&input->shape), .index = index + i * rank};
-    odometer_seek(&o, 0, index[i]);
-  }
+  loops->list_set(input->data, set, tensor_i64(out));
+  make_indices(&input->shape, set, tensor_i64(out));
   return true;
 }
 

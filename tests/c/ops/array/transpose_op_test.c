@@ -58,6 +58,11 @@ TEST(invert_permutation) {
   op_gives("InvertPermutation[T=int64]", "int64[2] 1 0", "int64[2] 1 0");
   op_gives("InvertPermutation", "int32[0]", "int32[0]");
   op_fails("InvertPermutation", "int32[2] 0 5", CODE_INVALID_ARGUMENT, "5 is not between 0 and 2");
+  op_fails("InvertPermutation", "int32[2] 0 -1", CODE_INVALID_ARGUMENT, "-1 is not between 0 and 2");
+  op_fails("InvertPermutation[T=int64]", "int64[3] 1 2 2", CODE_INVALID_ARGUMENT,
+           "2 is duplicated in the input.");
+  op_fails("InvertPermutation[T=int64]", "int64[1] 4294967296", CODE_INVALID_ARGUMENT,
+           "4294967296 is not between 0 and 1");
   op_fails("InvertPermutation", "int32[2] 0 0", CODE_INVALID_ARGUMENT, "0 is duplicated in the input.");
   op_fails("InvertPermutation", "int32[1,1] 0", CODE_INVALID_ARGUMENT,
            "invert_permutation expects a 1D vector.");
