@@ -2,6 +2,8 @@
  * type, complex numbers through their parts. */
 #include "ops/support/reduction.h"
 
+#include <string.h>
+
 #include "base/odometer.h"
 #include "ops/support/element_types.h"
 #include "ops/support/typed_loops.h"
@@ -57,7 +59,7 @@ typedef struct Widening {
 } Widening;
 
 #define TEMPLATE "ops/support/reduction_wide.inc"
-#define TYPES (TYPES_HALF | TYPES_SMALL | TYPES_UNSIGNED | TYPES_BOOL)
+#define TYPES (TYPES_HALF | TYPES_SMALL | TYPES_UNSIGNED)
 #include "simd/each_type.inc"
 
 static const KernelEntry kTypedWidenings[] = {
@@ -65,7 +67,6 @@ static const KernelEntry kTypedWidenings[] = {
     {DT_UINT8, NULL, &kWidening_u8},   {DT_INT8, NULL, &kWidening_i8},
     {DT_INT16, NULL, &kWidening_i16},  {DT_UINT16, NULL, &kWidening_u16},
     {DT_UINT32, NULL, &kWidening_u32}, {DT_UINT64, NULL, &kWidening_u64},
-    {DT_BOOL, NULL, &kWidening_bool},
 };
 
 static bool reduce_widened(KernelContext *context, const Reduction *r, const Tensor *input, Tensor *out,
@@ -101,6 +102,15 @@ static bool reduce_unsigned(KernelContext *context, const Reduction *r, const Te
   return true;
 }
 
+/* The place in the result of each index; 0 for axes that are reduced. */
+static void result_strides(const Reduction *r, int64_t stride[SHAPE_MAX_RANK]) {
+  int64_t size = 1;
+  for (int k = r->rank - 1; k >= 0; k--) {
+    stride[k] = r->reduced[k] ? 0 : size;
+    if (!r->reduced[k]) size *= r->dims[k];
+  }
+}
+
 /* Products of complex numbers, factor by factor. */
 static void multiply_complex(const Reduction *r, const Tensor *input, const Tensor *out) {
   int64_t n = tensor_num_elements(out), index[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK];
@@ -111,11 +121,7 @@ static void multiply_complex(const Reduction *r, const Tensor *input, const Tens
     if (single) y64[i] = 1;
     else y128[i] = 1;
   }
-  int64_t size = 1;
-  for (int k = r->rank - 1; k >= 0; k--) {
-    stride[k] = r->reduced[k] ? 0 : size;
-    if (!r->reduced[k]) size *= r->dims[k];
-  }
+  result_strides(r, stride);
   int64_t elements = tensor_num_elements(input);
   if (elements == 0) return;
   Odometer o = {.rank = r->rank, .dims = r->dims, .strides = {stride}, .index = index};
@@ -143,11 +149,40 @@ static bool reduce_complex(KernelContext *context, const Reduction *r, const Ten
   return reduce_elements(context, &parts, type, input->data, out->data, status);
 }
 
+/* The largest or the smallest of bools, by rows of the last axes that are all reduced or all not. All are
+ * true if none is false: for the smallest, values and results are flipped. */
+static bool reduce_bools(KernelContext *context, const Reduction *r, const Tensor *input, Tensor *out,
+                         Status *status) {
+  (void)context, (void)status;
+  int64_t index[SHAPE_MAX_RANK], stride[SHAPE_MAX_RANK], length = 1, elements = tensor_num_elements(input),
+                                                         results = tensor_num_elements(out);
+  const uint8_t *x = input->data, flip = r->kind == REDUCE_MIN;
+  uint8_t *y = out->data;
+  int outer = r->rank;
+  bool inner = false;
+  for (; outer > 0 && (length == 1 || r->reduced[outer - 1] == inner); outer--) {
+    if (length == 1) inner = r->reduced[outer - 1];
+    length *= r->dims[outer - 1];
+  }
+  memset(y, 0, (size_t)results);
+  result_strides(r, stride);
+  Odometer o = {.rank = outer, .dims = r->dims, .strides = {stride}, .index = index};
+  if (elements > 0) odometer_seek(&o, 1, 0);
+  for (int64_t row = 0; row < elements; row += length, x += length, odometer_advance(&o, 1, 1)) {
+    uint8_t *to = y + o.at[0], any = 0;
+    for (int64_t i = 0; inner && i < length; i++) any |= x[i] ^ flip;
+    for (int64_t i = 0; !inner && i < length; i++) to[i] |= x[i] ^ flip;
+    if (inner) *to |= any;
+  }
+  for (int64_t i = 0; i < results; i++) y[i] ^= flip;
+  return true;
+}
+
 static const KernelEntry kTypedTensors[] = {
     FLOAT_KERNELS(NULL, reduce_own),       INT_KERNELS(NULL, reduce_own),
     HALF_KERNELS(NULL, reduce_widened),    SMALL_KERNELS(NULL, reduce_widened),
     {DT_UINT32, NULL, reduce_widened},     {DT_UINT64, NULL, reduce_unsigned},
-    COMPLEX_KERNELS(NULL, reduce_complex), {DT_BOOL, NULL, reduce_widened},
+    COMPLEX_KERNELS(NULL, reduce_complex), {DT_BOOL, NULL, reduce_bools},
 };
 
 bool reduction_run(KernelContext *context, ReduceKind kind, const Tensor *input, int rank,

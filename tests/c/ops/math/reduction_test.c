@@ -227,6 +227,49 @@ TEST(reductions_of_uint64_and_complex_numbers) {
   op_gives("Prod[T=complex128]", "complex128[2,0]; int32[] 1", "complex128[2] 1");
 }
 
+/* All and Any over each choice of axes, of which some are adjacent, or of size 1. `rare` is what few elements
+ * are. */
+static void check_bools(bool all, int rank, const int64_t *dims, int axes, bool rare) {
+  OpRun run;
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_run_begin(&run, all ? "All" : "Any", &status), status);
+  int64_t list[4], count = 0, wrong = 0, results = 1;
+  for (int d = 0; d < rank; d++) {
+    if (axes >> d & 1) list[count++] = d;
+    else results *= dims[d];
+  }
+  Tensor *x = op_run_input(&run, DT_BOOL, rank, dims), *reduced = op_run_input(&run, DT_INT32, 1, &count);
+  for (int i = 0; i < count; i++) tensor_put(reduced, i, (double)list[i]);
+  for (int64_t i = 0; i < tensor_num_elements(x); i++)
+    tensor_bool(x)[i] = (i * i + i / 7) % 13 == 0 ? rare : !rare;
+  CHECK_OK(op_run_compute(&run, &status), status);
+  CHECK_INT_EQ(tensor_num_elements(&run.outputs[0]), results);
+  bool want[500];
+  for (int64_t i = 0; i < results; i++) want[i] = all;
+  for (int64_t i = 0; i < tensor_num_elements(x); i++) {
+    int64_t to = 0, stride = 1, left = i;
+    for (int d = rank - 1; d >= 0; left /= dims[d--]) {
+      if (axes >> d & 1) continue;
+      to += left % dims[d] * stride;
+      stride *= dims[d];
+    }
+    want[to] = all ? want[to] && tensor_bool(x)[i] : want[to] || tensor_bool(x)[i];
+  }
+  for (int64_t i = 0; i < results; i++) wrong += tensor_bool(&run.outputs[0])[i] != want[i];
+  CHECK_CONTEXT("all %d, rank %d, axes %x, rare %d", all, rank, (unsigned)axes, rare);
+  CHECK_INT_EQ(wrong, 0);
+  op_run_end(&run);
+}
+
+TEST(all_and_any_over_all_axes) {
+  static const int64_t kDims[][4] = {{3, 5, 4, 7}, {1, 20, 1, 3}, {2, 1, 37, 1}, {19, 6}, {50}};
+  static const int kRanks[] = {4, 4, 4, 2, 1};
+  for (int s = 0; s < 5; s++)
+    for (int axes = 0; axes < 1 << kRanks[s]; axes++)
+      for (int k = 0; k < 4; k++) check_bools(k % 2, kRanks[s], kDims[s], axes, k / 2);
+}
+
 /* Products with no, one, two and three zeros. */
 GRADIENT_CASES(product_with_zeros, {"Prod[T=double]", "double[4,3] 2 -3 0.5 0 4 5 0 0 6 0 0 0; int32[] 1"},
                {"Prod[T=double, keep_dims=true]", "double[4] 0 2 3 4; int32[] 0"},
