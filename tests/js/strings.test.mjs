@@ -117,6 +117,30 @@ describe('string tensors', () => {
       assert.deepEqual((await session.run(same, new Map([[fed, many]]))).data, many);
     }));
 
+  it('keep their borders, whatever lies beside them', () =>
+    withGraph(tf, async (g, session) => {
+      const fed = g.placeholder('string');
+      const same = g.identity(fed);
+      const pass = async (items) =>
+        (await session.run(same, new Map([[fed, tf.tensor(items, undefined, 'string')]]))).data;
+      const texts = Array.from(
+        { length: 3000 },
+        (_, i) => ['', 'ab', 'ä', 'x'.repeat(i % 90), '€'.repeat(i % 40)][i % 5],
+      );
+      assert.deepEqual(await pass(texts), texts);
+      const mostlyShort = Array.from({ length: 3000 }, (_, i) => (i % 997 === 0 ? `${i} ä` : `${i}`));
+      assert.deepEqual(await pass(mostlyShort), mostlyShort);
+      // two halves of a letter, which are one in neither string
+      const letter = new TextEncoder().encode('ä');
+      const halves = [letter.subarray(0, 1), letter.subarray(1)];
+      assert.deepEqual(
+        await pass(halves),
+        halves.map((half) => Uint8Array.from(half)),
+      );
+      const surrogates = ['\ud83d', '\ude00'];
+      assert.deepEqual(await pass(surrogates), ['\ufffd', '\ufffd']);
+    }));
+
   it('leave nothing behind', async () => {
     const once = () =>
       withGraph(tf, async (g, session) => {

@@ -37,7 +37,8 @@ static void check_where(DataType type, int rank, const int64_t *dims, int every)
 }
 
 TEST(indices_of_what_is_set) {
-  static const int64_t kDims[][5] = {{1000}, {30, 41}, {7, 1, 13}, {5, 6, 7, 2}, {1, 3, 40, 1, 3}, {200, 1}, {1, 200}};
+  static const int64_t kDims[][5] = {{1000},           {30, 41}, {7, 1, 13}, {5, 6, 7, 2},
+                                     {1, 3, 40, 1, 3}, {200, 1}, {1, 200}};
   static const int kRanks[] = {1, 2, 3, 4, 5, 2, 2}, kEvery[] = {0, 1, 2, 3, 50};
   static const DataType kTypes[] = {DT_BOOL, DT_FLOAT, DT_INT64};
   for (int t = 0; t < 3; t++)

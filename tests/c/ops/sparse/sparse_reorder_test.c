@@ -12,7 +12,8 @@ static void check_order(int rank, const int64_t *sizes, int64_t base, int64_t co
   status_init(&status);
   CHECK_OK(op_run_begin(&run, "SparseReorder[T=int32]", &status), status);
   Tensor *indices = op_run_input(&run, DT_INT64, 2, (int64_t[]){count, rank}),
-         *values = op_run_input(&run, DT_INT32, 1, &count), *dims = op_run_input(&run, DT_INT64, 1, (int64_t[]){rank});
+         *values = op_run_input(&run, DT_INT32, 1, &count),
+         *dims = op_run_input(&run, DT_INT64, 1, (int64_t[]){rank});
   for (int64_t i = 0; i < count; i++) {
     for (int d = 0; d < rank; d++)
       tensor_i64(indices)[i * rank + d] = base + (int64_t)(random_bits(&random) % (uint64_t)sizes[d]);
@@ -28,7 +29,8 @@ static void check_order(int rank, const int64_t *sizes, int64_t base, int64_t co
     for (int d = 0; d < rank; d++) {
       int64_t here = got[i * rank + d];
       wrong += here != tensor_i64(indices)[from[i] * rank + d];
-      if (i > 0 && order == 0 && here != got[(i - 1) * rank + d]) order = here > got[(i - 1) * rank + d] ? 1 : -1;
+      if (i > 0 && order == 0 && here != got[(i - 1) * rank + d])
+        order = here > got[(i - 1) * rank + d] ? 1 : -1;
     }
     wrong += seen[from[i]] || (i > 0 && (order < 0 || (order == 0 && from[i] < from[i - 1])));
     seen[from[i]] = true;

@@ -6,12 +6,43 @@
 #include "harness.h"
 #include "op_runner.h"
 
-static const double kNumbers[] = {
-    0,        -0.0,      1,         -1,           0.5,      1.5,          2.5,        0.25,       0.0000005,
-    -1e-9,    0.999999,  0.9999999, 9.9999999,    -99.9995, 0.0009765625, 1e5,        123456.789, 1234567.891,
-    16777216, 1e7,       7e7,       70368744.125, 71e6,     -1e15,        1e22,       1e300,      1e-300,
-    0.1,      0.2,       0.3,       1.005,        2.675,    0.000244140625, 1e-45,    3.4e38,     (double)NAN,
-    -(double)INFINITY};
+static const double kNumbers[] = {0,
+                                  -0.0,
+                                  1,
+                                  -1,
+                                  0.5,
+                                  1.5,
+                                  2.5,
+                                  0.25,
+                                  0.0000005,
+                                  -1e-9,
+                                  0.999999,
+                                  0.9999999,
+                                  9.9999999,
+                                  -99.9995,
+                                  0.0009765625,
+                                  1e5,
+                                  123456.789,
+                                  1234567.891,
+                                  16777216,
+                                  1e7,
+                                  7e7,
+                                  70368744.125,
+                                  71e6,
+                                  -1e15,
+                                  1e22,
+                                  1e300,
+                                  1e-300,
+                                  0.1,
+                                  0.2,
+                                  0.3,
+                                  1.005,
+                                  2.675,
+                                  0.000244140625,
+                                  1e-45,
+                                  3.4e38,
+                                  (double)NAN,
+                                  -(double)INFINITY};
 enum { NUMBERS = sizeof kNumbers / sizeof kNumbers[0], RANDOM = 20000 };
 
 static double number_at(int i) {
@@ -48,9 +79,11 @@ TEST(floats_are_printed_as_by_printf) {
 }
 
 TEST(notation_width_and_fill) {
-  op_gives("AsString[T=float, scientific=true, precision=2]", "float[2] 1234.5 -0.5", "string[2] 1.23e+03 -5.00e-01");
+  op_gives("AsString[T=float, scientific=true, precision=2]", "float[2] 1234.5 -0.5",
+           "string[2] 1.23e+03 -5.00e-01");
   op_gives("AsString[T=float, shortest=true]", "float[3] 1234.5 -0.5 1e-7", "string[3] 1234.5 -0.5 1e-07");
-  op_gives("AsString[T=double, width=6, precision=1, fill=0]", "double[2] 2.5 -2.5", "string[2] 0002.5 -002.5");
+  op_gives("AsString[T=double, width=6, precision=1, fill=0]", "double[2] 2.5 -2.5",
+           "string[2] 0002.5 -002.5");
   op_gives("AsString[T=float, fill=+]", "float[2] 2.5 -2.5", "string[2] +2.500000 -2.500000");
   op_gives("AsString[T=complex64, precision=1]", "complex64[1] 1.5-2i", "string[1] (1.5,-2.0)");
   op_gives("AsString[T=int32, width=4, fill=0]", "int32[2] 7 -7", "string[2] 0007 -007");
