@@ -1,39 +1,27 @@
 #include "simd/vector_math.h"
 
-/* `function` is a constant after inlining, so it is inlined too: once, because such functions are long. The
- * remainder goes through a padded array. */
-SIMD_INLINE void map(int64_t count, const float *x, float *y, f32x16 (*function)(f32x16)) {
-  float some[16];
-  for (int64_t left = count; left > 0; left -= 16, x += 16, y += 16) {
-    const float *from = x;
-    float *to = y;
-    if (left < 16) {
-      f32x16_store(some, f32x16_load_some(x, left, 0));
-      from = to = some;
-    }
-    f32x16_store(to, function(f32x16_load(from)));
-    if (left < 16) memcpy(y, some, sizeof *y * (size_t)left);
-  }
-}
+#include "simd/vector_map.h"
 
-void vector_neg_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_neg); }
-void vector_abs_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_abs); }
-void vector_exp_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_exp); }
-void vector_expm1_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_expm1); }
-void vector_log_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_log); }
-void vector_log1p_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_log1p); }
-void vector_tanh_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_tanh); }
-void vector_sigmoid_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_sigmoid); }
-void vector_sin_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_sin); }
-void vector_cos_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_cos); }
-void vector_erf_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_erf); }
-void vector_erfc_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_erfc); }
-void vector_softplus_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_softplus); }
-void vector_elu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_elu); }
-void vector_selu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_selu); }
-void vector_gelu_f32(int64_t count, const float *x, float *y) { map(count, x, y, f32x16_gelu); }
+void vector_neg_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_neg); }
+void vector_abs_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_abs); }
+void vector_exp_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_exp); }
+void vector_expm1_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_expm1); }
+void vector_log_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_log); }
+void vector_log1p_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_log1p); }
+void vector_tanh_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_tanh); }
+void vector_sigmoid_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_sigmoid); }
+void vector_sin_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_sin); }
+void vector_cos_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_cos); }
+void vector_erf_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_erf); }
+void vector_erfc_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_erfc); }
+void vector_softplus_f32(int64_t count, const float *x, float *y) {
+  vector_map(count, x, y, f32x16_softplus);
+}
+void vector_elu_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_elu); }
+void vector_selu_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_selu); }
+void vector_gelu_f32(int64_t count, const float *x, float *y) { vector_map(count, x, y, f32x16_gelu); }
 void vector_gelu_by_tanh_f32(int64_t count, const float *x, float *y) {
-  map(count, x, y, f32x16_gelu_by_tanh);
+  vector_map(count, x, y, f32x16_gelu_by_tanh);
 }
 
 void vector_exp_anywhere(float *x) { f32x16_store(x, f32x16_exp_anywhere(f32x16_load(x), f32x16_exp_parts)); }

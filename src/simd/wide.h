@@ -123,6 +123,9 @@ SIMD_INLINE f32x16 f32x16_minus_abs(f32x16 a) { return (f32x16)((i32x16)a | (i32
 SIMD_INLINE f32x16 f32x16_copysign(f32x16 a, f32x16 sign) {
   SIMD_EACH_QUARTER(f32x16, f32x4, f32x4_copysign(f32x16_quarter(a, k), f32x16_quarter(sign, k)));
 }
+SIMD_INLINE f32x16 f32x16_sqrt(f32x16 a) {
+  SIMD_EACH_QUARTER(f32x16, f32x4, f32x4_sqrt(f32x16_quarter(a, k)));
+}
 SIMD_INLINE i32x16 f32x16_less(f32x16 a, f32x16 b) {
   SIMD_EACH_QUARTER(i32x16, i32x4, f32x16_quarter(a, k) < f32x16_quarter(b, k));
 }

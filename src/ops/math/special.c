@@ -4,13 +4,16 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 #include "ops/math/error_inverse.h"
+#include "ops/math/special_floats.h"
 
-#define TEMPLATE "ops/math/special.inc"
-#define TYPES TYPES_FLOAT
-#include "simd/each_type.inc"
-
-static const VectorFunction kVectorErfinv = {erfinv_loop_f32, erfinv_loop_f64, NULL, NULL};
-static const VectorFunction kVectorNdtri = {ndtri_loop_f32, ndtri_loop_f64, NULL, NULL};
+static void erfinv_loop(int64_t count, const double *x, double *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = error_inverse(x[i]);
+}
+static void ndtri_loop(int64_t count, const double *x, double *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = error_normal_quantile(x[i]);
+}
+static const VectorFunction kVectorErfinv = {special_floats_erfinv, erfinv_loop, NULL, NULL};
+static const VectorFunction kVectorNdtri = {special_floats_ndtri, ndtri_loop, NULL, NULL};
 
 #define REAL_TYPES "T: {bfloat16, half, float, double}"
 

@@ -4,17 +4,26 @@
 #include "ops/support/elementwise.h"
 #include "ops/math/bessel_functions.h"
 #include "ops/math/integral_functions.h"
+#include "ops/math/special_floats.h"
 
 #define TEMPLATE "ops/math/special_functions.inc"
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
+static void i0e_loop(int64_t count, const double *x, double *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = bessel_i0e(x[i]);
+}
+static void i1e_loop(int64_t count, const double *x, double *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = bessel_i1e(x[i]);
+}
+
 #define FUNCTION(name) \
   { name##_f32, name##_f64, NULL, NULL }
-static const VectorFunction kVectorI0 = FUNCTION(i0), kVectorI0e = FUNCTION(i0e), kVectorI1 = FUNCTION(i1),
-                            kVectorI1e = FUNCTION(i1e), kVectorJ0 = FUNCTION(j0), kVectorJ1 = FUNCTION(j1),
-                            kVectorK0 = FUNCTION(k0), kVectorK0e = FUNCTION(k0e), kVectorK1 = FUNCTION(k1),
-                            kVectorK1e = FUNCTION(k1e), kVectorY0 = FUNCTION(y0), kVectorY1 = FUNCTION(y1),
+static const VectorFunction kVectorI0 = FUNCTION(i0), kVectorI0e = {special_floats_i0e, i0e_loop, NULL, NULL},
+                            kVectorI1 = FUNCTION(i1), kVectorI1e = {special_floats_i1e, i1e_loop, NULL, NULL},
+                            kVectorJ0 = FUNCTION(j0), kVectorJ1 = FUNCTION(j1), kVectorK0 = FUNCTION(k0),
+                            kVectorK0e = FUNCTION(k0e), kVectorK1 = FUNCTION(k1), kVectorK1e = FUNCTION(k1e),
+                            kVectorY0 = FUNCTION(y0), kVectorY1 = FUNCTION(y1),
                             kVectorDawson = FUNCTION(dawson), kVectorExponential = FUNCTION(exponential),
                             kVectorFresnelCos = FUNCTION(fresnel_cos),
                             kVectorFresnelSin = FUNCTION(fresnel_sin), kVectorSpence = FUNCTION(spence);

@@ -26,6 +26,8 @@ TEST(wide_functions_take_every_lane) {
   for (int i = 0; i < 16; i++) CHECK_INT_EQ(mask[i], a[i] == b[i] ? -1 : 0);
   f32x16_store(y, f32x16_pmin(x, z));
   for (int i = 0; i < 16; i++) CHECK(same(y[i], b[i] < a[i] ? b[i] : a[i]));
+  f32x16_store(y, f32x16_sqrt(x));
+  for (int i = 0; i < 16; i++) CHECK(same(y[i], sqrtf(a[i])));
   f32x16_store(y, f32x16_pmax(x, z));
   for (int i = 0; i < 16; i++) CHECK(same(y[i], a[i] < b[i] ? b[i] : a[i]));
   f32x16_store(y, f32x16_copysign(x, w - 8.0f));

@@ -87,7 +87,17 @@ static bool is_near(float got, double want) {
   return fabs(got - want) <= 2 * fmax(ldexp(fabs(want), -24), 0x1p-149);
 }
 
-static void check_gamma(const char *op, double function(double), const float *values, int64_t count) {
+/* Whether it is nearer than four such units, as large as they are at the exponent of `want`. */
+static bool is_within_4_ulp(float got, double want) {
+  int exponent;
+  if (isnan(want)) return isnan(got);
+  if (isinf(want)) return (double)got == want;
+  frexp(want, &exponent);
+  return fabs((double)got - want) <= ldexp(4, (exponent < -125 ? -125 : exponent) - 24);
+}
+
+static void check_floats(const char *op, double function(double), bool is_right(float, double),
+                         const float *values, int64_t count) {
   Status status;
   OpRun run;
   status_init(&status);
@@ -98,7 +108,7 @@ static void check_gamma(const char *op, double function(double), const float *va
     int wrong = 0;
     for (int64_t i = 0; i < count; i++) {
       float got = tensor_f32(&run.outputs[0])[i];
-      if (is_near(got, function(values[i])) || wrong++ > 5) continue;
+      if (is_right(got, function(values[i])) || wrong++ > 5) continue;
       printf("  %s of %.9g: %.9g, not %.9g\n", op, values[i], got, function(values[i]));
     }
     CHECK_INT_EQ(wrong, 0);
@@ -142,8 +152,86 @@ TEST(gamma_functions_of_floats) {
       memcpy(&values[i], &bits, sizeof bits);
     }
   }
-  check_gamma("Lgamma[T=float]", reference_lgamma, values, COUNT);
-  check_gamma("Digamma[T=float]", reference_digamma, values, COUNT);
+  check_floats("Lgamma[T=float]", reference_lgamma, is_near, values, COUNT);
+  check_floats("Digamma[T=float]", reference_digamma, is_near, values, COUNT);
+}
+
+/* erfc(y) = q for q <= 1/2 by Newton's method for log(erfc), which is concave: from above it comes down to y.
+ */
+static double reference_erfc_inverse(double q) {
+  double y = sqrt(-log(q));
+  for (int i = 0; i < 30; i++) {
+    double tail = erfc(y);
+    y += log(tail / q) * tail / (2 / sqrt(acos(-1)) * exp(-y * y));
+  }
+  return y;
+}
+static double reference_erfinv(double x) {
+  double size = fabs(x), y = size;
+  if (!(size <= 1)) return (double)NAN;
+  if (size == 1) return x * (double)INFINITY;
+  for (int i = 0; size < 0.5 && i < 10; i++) y -= (erf(y) - size) / (2 / sqrt(acos(-1)) * exp(-y * y));
+  return copysign(size < 0.5 ? y : reference_erfc_inverse(1 - size), x);
+}
+static double reference_ndtri(double p) {
+  if (!(p >= 0 && p <= 1)) return (double)NAN;
+  if (p == 0 || p == 1) return p == 0 ? -(double)INFINITY : (double)INFINITY;
+  if (p > 0.25 && p < 0.75) return sqrt(2) * reference_erfinv(2 * p - 1);
+  return p < 0.5 ? -sqrt(2) * reference_erfc_inverse(2 * p) : sqrt(2) * reference_erfc_inverse(2 * (1 - p));
+}
+
+/* The integral of exp(a (cos t - 1)) cos(order t) over a period, which sums of equidistant values give
+ * exactly; the first terms of series for arguments that are tiny or far. */
+static double reference_bessel(int order, double a) {
+  if (isnan(a)) return a;
+  if (a < 1e-4) return (order ? a / 2 : 1) * exp(-a) * (1 + a * a / (order ? 8 : 4));
+  double mu = 4 * order,
+         far = 1 - (mu - 1) / (8 * a) * (1 - (mu - 9) / (16 * a) * (1 - (mu - 25) / (24 * a)));
+  if (a > 1e4) return isinf(a) ? 0 : far / sqrt(2 * acos(-1) * a);
+  int steps = 60 + (int)(9 * sqrt(a));
+  double sum = 0;
+  for (int k = 0; k < steps; k++) {
+    double cosine = cos(2 * acos(-1) * k / steps), half = sin(acos(-1) * k / steps);
+    sum += exp(-2 * a * half * half) * (order ? cosine : 1);
+  }
+  return sum / steps;
+}
+static double reference_i0e(double x) { return reference_bessel(0, fabs(x)); }
+static double reference_i1e(double x) { return copysign(reference_bessel(1, fabs(x)), x); }
+
+/* Of every exponent, of both ends of the range of probabilities, and next to where the formulas change. */
+TEST(special_functions_of_floats) {
+  static const float kPlaces[] = {1,         -1,         0.5f,       0.25f,      0.75f,    0.0016874f,
+                                  0.996625f, -0.996625f, 0.9983126f, 0x1p-126f,  1.75f,    3.5f,
+                                  -3.5f,     8,          20,         0x1.1dp-8f, 0x1p-24f, 1e-37f};
+  enum { EACH = 101, NUM_PLACES = sizeof kPlaces / sizeof kPlaces[0], COUNT = 40009 };
+  static float values[COUNT];
+  unsigned seed = 7;
+  for (int i = 0; i < COUNT; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    uint32_t bits = seed ^ seed >> 15;
+    memcpy(&values[i], &bits, sizeof bits);
+    if (i % 4 == 1) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * 0x1p-23f;
+    if (i % 4 == 2) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * (20 * 0x1p-23f);
+    if (i % 4 == 3) values[i] = 1 - (float)(seed >> 8) * 0x1p-33f;
+    int place = i / EACH;
+    if (place < NUM_PLACES) {
+      memcpy(&bits, &kPlaces[place], sizeof bits);
+      bits += (uint32_t)(i % EACH) - EACH / 2;
+      memcpy(&values[i], &bits, sizeof bits);
+    }
+  }
+  check_floats("Erfinv[T=float]", reference_erfinv, is_within_4_ulp, values, COUNT);
+  check_floats("Ndtri[T=float]", reference_ndtri, is_within_4_ulp, values, COUNT);
+  check_floats("BesselI0e[T=float]", reference_i0e, is_within_4_ulp, values, COUNT);
+  check_floats("BesselI1e[T=float]", reference_i1e, is_within_4_ulp, values, COUNT);
+}
+
+TEST(special_values_of_floats) {
+  op_gives("Ndtri[T=float]", "float[7] 0 1 0.5 1.5 -1 nan inf", "float[7] -inf inf 0 nan nan nan nan");
+  op_gives("Ndtri[T=float]", "float[2] -0.0 -inf", "float[2] -inf nan");
+  op_gives("BesselI0e[T=float]", "float[5] 0 -0.0 inf -inf nan", "float[5] 1 1 0 0 nan");
+  op_gives("BesselI1e[T=float]", "float[5] 0 -0.0 inf -inf nan", "float[5] 0 -0.0 0 -0.0 nan");
 }
 
 TEST(polygamma) {
