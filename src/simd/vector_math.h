@@ -405,20 +405,27 @@ SIMD_INLINE f32x4 f32x4_reduce_half_pi(f32x4 x, i32x4 *quadrant) {
   return f32x4_of_double(r);
 }
 
+/* The same for 16; `quadrant` is right in its lowest bits. Unspecified for other x. */
+SIMD_INLINE f32x16 f32x16_reduce_half_pi(f32x16 x, i32x16 *quadrant) {
+  f32x4 reduced[4], quadrants[4];
+  SIMD_UNROLL
+  for (int k = 0; k < 4; k++) {
+    i32x4 quarter;
+    reduced[k] = f32x4_reduce_half_pi(f32x16_quarter(x, k), &quarter);
+    quadrants[k] = (f32x4)quarter;
+  }
+  *quadrant = (i32x16)f32x16_of_quarters(quadrants);
+  return f32x16_of_quarters(reduced);
+}
+
 /* sin(x + shift * pi / 2) for |x| < 2^20; unspecified for other x. */
 SIMD_INLINE f32x16 f32x16_sine_in_range(f32x16 x, int shift) {
   static const float kSin[] = {-0.166666545732f, 0.00833215841329f, -0.000195149580402f};
   static const float kCos[] = {0.0416666456187f, -0.00138873130579f, 2.44327845623e-5f};
   static const float kHalf[] = {-0.5f};
-  f32x4 reduced[4], quadrants[4];
-  SIMD_UNROLL
-  for (int k = 0; k < 4; k++) {
-    i32x4 quadrant;
-    reduced[k] = f32x4_reduce_half_pi(f32x16_quarter(x, k), &quadrant);
-    quadrants[k] = (f32x4)quadrant;
-  }
-  f32x16 r = f32x16_of_quarters(reduced), z = r * r;
-  i32x16 quadrant = (i32x16)f32x16_of_quarters(quadrants) + shift;
+  i32x16 quadrant;
+  f32x16 r = f32x16_reduce_half_pi(x, &quadrant), z = r * r;
+  quadrant += shift;
   f32x16 sine = f32x16_madd(r * z, f32x16_polynomial(z, kSin, 3), r);
   f32x16 cosine = f32x16_madd(z * z, f32x16_polynomial(z, kCos, 3),
                               f32x16_madd(z, f32x16_constant(kHalf, 0), f32x16_one()));

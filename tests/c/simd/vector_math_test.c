@@ -1,3 +1,4 @@
+#include "simd/circular_math.h"
 #include "simd/vector_math.h"
 
 #include <float.h>
@@ -54,6 +55,9 @@ static double reference_gelu_by_tanh(double x) {
   return x * reference_sigmoid(2 * sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x));
 }
 
+/* wasm's C library returns numbers for some arguments below 1. */
+static double reference_acosh(double x) { return x < 1 ? (double)NAN : acosh(x); }
+
 static const Function kFunctions[] = {
     {"exp", vector_exp_f32, exp, 2},
     {"log", vector_log_f32, log, 2},
@@ -72,6 +76,15 @@ static const Function kFunctions[] = {
     {"erfc", vector_erfc_f32, erfc, 4},
     {"gelu", vector_gelu_f32, reference_gelu, 4, 2},
     {"gelu_by_tanh", vector_gelu_by_tanh_f32, reference_gelu_by_tanh, 4, 2},
+    {"tan", vector_tan_f32, tan, 4},
+    {"asin", vector_asin_f32, asin, 4},
+    {"acos", vector_acos_f32, acos, 4},
+    {"atan", vector_atan_f32, atan, 4},
+    {"sinh", vector_sinh_f32, sinh, 4},
+    {"cosh", vector_cosh_f32, cosh, 4},
+    {"asinh", vector_asinh_f32, asinh, 4},
+    {"acosh", vector_acosh_f32, reference_acosh, 4},
+    {"atanh", vector_atanh_f32, atanh, 4},
 };
 enum { FUNCTION_COUNT = sizeof kFunctions / sizeof kFunctions[0], CHUNK = 1024 };
 
@@ -145,7 +158,9 @@ TEST(vector_math_around_thresholds) {
                                    10.0f,      9.010913f,   -9.010913f,  0.34657359f, 0.7071067f, 1.4142135f,
                                    FLT_MAX,    -FLT_MAX,    0x1p20f,     -0x1p20f,    3.1415927f, 1.5707964f,
                                    710.0f,     102943.7f,   4.0f,        -4.0f,       3.9192059f, 0.7f,
-                                   -0.7f,      9.3273791f,  -9.3273791f, 12.9f,       -12.9f};
+                                   -0.7f,      9.3273791f,  -9.3273791f, 12.9f,       -12.9f,     0.5f,
+                                   -0.5f,      89.415985f,  -89.415985f, 89.5f,       0x1p60f,    -0x1p60f,
+                                   0x1p64f,    0x1p-12f,    -0x1p-12f,   0x1p127f};
   for (int i = 0; i < FUNCTION_COUNT; i++) {
     for (size_t j = 0; j < sizeof kCenters / sizeof kCenters[0]; j++)
       check_around(&kFunctions[i], kCenters[j]);
@@ -250,6 +265,60 @@ TEST(vector_math_special_values) {
       {16, NAN, NAN},
       {16, FLT_MAX, FLT_MAX},
       {16, -FLT_MAX, -0.0f},
+      {17, 0, 0},
+      {17, -0.0f, -0.0f},
+      {17, INFINITY, NAN},
+      {17, NAN, NAN},
+      {18, 0, 0},
+      {18, -0.0f, -0.0f},
+      {18, 1, 1.57079633f},
+      {18, -1, -1.57079633f},
+      {18, 1.0000001f, NAN},
+      {18, -INFINITY, NAN},
+      {18, NAN, NAN},
+      {19, 1, 0},
+      {19, 0, 1.57079633f},
+      {19, -1, 3.14159265f},
+      {19, -1.0000001f, NAN},
+      {19, INFINITY, NAN},
+      {19, NAN, NAN},
+      {20, 0, 0},
+      {20, -0.0f, -0.0f},
+      {20, INFINITY, 1.57079633f},
+      {20, -INFINITY, -1.57079633f},
+      {20, NAN, NAN},
+      {21, 0, 0},
+      {21, -0.0f, -0.0f},
+      {21, INFINITY, INFINITY},
+      {21, -INFINITY, -INFINITY},
+      {21, -90, -INFINITY},
+      {21, NAN, NAN},
+      {22, 0, 1},
+      {22, -0.0f, 1},
+      {22, -INFINITY, INFINITY},
+      {22, 90, INFINITY},
+      {22, NAN, NAN},
+      {23, 0, 0},
+      {23, -0.0f, -0.0f},
+      {23, 1e-45f, 1e-45f},
+      {23, INFINITY, INFINITY},
+      {23, -INFINITY, -INFINITY},
+      {23, NAN, NAN},
+      {24, 1, 0},
+      {24, 0.99999994f, NAN},
+      {24, 0, NAN},
+      {24, -2, NAN},
+      {24, -INFINITY, NAN},
+      {24, INFINITY, INFINITY},
+      {24, NAN, NAN},
+      {25, 0, 0},
+      {25, -0.0f, -0.0f},
+      {25, 1, INFINITY},
+      {25, -1, -INFINITY},
+      {25, 1.0000001f, NAN},
+      {25, -INFINITY, NAN},
+      {25, NAN, NAN},
+      {25, 1e-45f, 1e-45f},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof kCases[0]; i++) {
     float y;
@@ -291,6 +360,41 @@ TEST(vector_math_does_not_depend_on_position) {
     }
   }
   CHECK_CONTEXT("%s", "");
+}
+
+/* Numbers of every exponent against such and against special ones, and near ones: all quadrants, at any
+ * length and in the memory of either operand. */
+TEST(vector_atan2) {
+  static const float kSpecial[] = {0,   -0.0f,  1,       -1,      INFINITY, -INFINITY,
+                                   NAN, 1e-45f, -1e-45f, FLT_MAX, -FLT_MAX, 0x1p-126f};
+  enum { COUNT = 10007, SPECIAL = sizeof kSpecial / sizeof kSpecial[0] };
+  static float y[COUNT], x[COUNT], z[COUNT], again[COUNT];
+  uint32_t seed = 1;
+  for (int i = 0; i < COUNT; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    y[i] = float_of_bits(seed ^ seed >> 15);
+    seed = seed * 1664525u + 1013904223u;
+    x[i] = float_of_bits(seed ^ seed >> 15);
+    if (i % 3 == 1) x[i] = y[i] * (float)(int)(seed >> 16) * 0x1p-14f * (seed & 0x8000 ? 1 : -1);
+    if (i % 3 == 2) x[i] = kSpecial[i / 3 % SPECIAL];
+    if (i < SPECIAL * SPECIAL) y[i] = kSpecial[i / SPECIAL], x[i] = kSpecial[i % SPECIAL];
+  }
+  vector_atan2_f32(COUNT, y, x, z);
+  for (int i = 0; i < COUNT; i++) {
+    double want = atan2((double)y[i], (double)x[i]);
+    CHECK_CONTEXT("atan2(%.9g, %.9g) = %.9g", (double)y[i], (double)x[i], (double)z[i]);
+    if (!CHECK(ulp_error(z[i], want) <= 4)) break;
+    if (!isnan(want) && !CHECK(!signbit(want) == !signbit(z[i]))) break;
+    vector_atan2_f32(1, &y[i], &x[i], &again[i]);
+    if (!CHECK(isnan(want) || memcmp(&again[i], &z[i], sizeof(float)) == 0)) break;
+  }
+  CHECK_CONTEXT("%s", "");
+  for (int side = 0; side < 2; side++) {
+    memcpy(again, side ? x : y, sizeof again);
+    vector_atan2_f32(COUNT, side ? y : again, side ? again : x, again);
+    for (int i = 0; i < COUNT; i++)
+      if (!CHECK(isnan(z[i]) ? isnan(again[i]) : again[i] == z[i])) break;
+  }
 }
 
 TEST(vector_math_float64) {

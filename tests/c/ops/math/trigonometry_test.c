@@ -25,6 +25,8 @@ TEST(angles_of_points) {
                  1e-16);
   op_gives_about("Atan2[T=float]", "float[2,1] 1 -1; float[2] 1 -1",
                  "float[2,2] 0.7853982 2.3561945 -0.7853982 -2.3561945", 1e-7);
+  op_gives("Atan2[T=float]", "float[2] 0 -0.0; float[] -1", "float[2] 3.1415927 -3.1415927");
+  op_gives("Atan2[T=float]", "float[] 0; float[3] -0.0 nan inf", "float[3] 3.1415927 nan 0");
   op_gives("Atan2[T=half]", "half[2] 0 -0.0; half[] 5", "half[2] 0 -0.0");
   op_fails("Atan2[T=float]", "float[2] 1; float[3] 1", CODE_INVALID_ARGUMENT,
            "Incompatible shapes: [2] vs. [3]");
