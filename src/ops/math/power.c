@@ -7,6 +7,7 @@
 #include "ops/support/complex_quotient.h"
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
+#include "simd/vector_math.h"
 
 #define TEMPLATE "ops/math/power.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_COMPLEX)

@@ -92,6 +92,47 @@ TEST(products_that_are_zero) {
   op_gives("Xlog1py[T=bfloat16]", "bfloat16[] 0; bfloat16[] -1", "bfloat16[] 0");
 }
 
+/* Longer than a block, with either operand constant, and zeros, against C's functions in double. */
+TEST(products_with_logarithms_match_libm) {
+  static const char *const kOps[] = {"Xlogy", "Xlog1py"};
+  enum { COUNT = 1003 };
+  for (int pass = 0; pass < 12; pass++) {
+    int op = pass % 2, still = pass / 2 % 3;
+    bool wide = pass >= 6;
+    char spec[32];
+    snprintf(spec, sizeof spec, "%s[T=%s]", kOps[op], wide ? "double" : "float");
+    CHECK_CONTEXT("%s, pass %d", spec, pass);
+    Status status;
+    status_init(&status);
+    OpRun run;
+    REQUIRE_OK(op_run_begin(&run, spec, &status), status);
+    const Tensor *inputs[2];
+    for (int k = 0; k < 2; k++) {
+      int64_t count = still == k + 1 ? 1 : COUNT;
+      Tensor *x = op_run_input(&run, wide ? DT_DOUBLE : DT_FLOAT, 1, &count);
+      REQUIRE(x);
+      inputs[k] = x;
+      for (int64_t i = 0; i < count; i++) {
+        double value = k == 0 ? (i % 7 == 3 ? 0 : (double)(i - 500) / 64) : (double)(i + 1) / 256;
+        if (wide) tensor_f64(x)[i] = value;
+        else tensor_f32(x)[i] = (float)value;
+      }
+    }
+    if (CHECK_OK(op_run_compute(&run, &status), status)) {
+      for (int i = 0; i < COUNT; i++) {
+        int at_x = still == 1 ? 0 : i, at_y = still == 2 ? 0 : i;
+        double x = wide ? tensor_f64(inputs[0])[at_x] : tensor_f32(inputs[0])[at_x];
+        double y = wide ? tensor_f64(inputs[1])[at_y] : tensor_f32(inputs[1])[at_y];
+        double want = x == 0 ? 0 : x * (op ? log1p(y) : log(y));
+        double got = wide ? tensor_f64(&run.outputs[0])[i] : tensor_f32(&run.outputs[0])[i];
+        if (!CHECK_NEAR(got, want, fabs(want) * (wide ? 1e-15 : 2.4e-7))) break;
+      }
+    }
+    op_run_end(&run);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 #define PRODUCTS "Pow|Xlogy|Xlog1py|Xdivy[T=double]"
 GRADIENT_CASES(power, {PRODUCTS, "double[3] 1.3 0.2 3.1; double[3] 0.7 1.1 2.4"},
                {PRODUCTS, "double[2,1] 1.3 2.2; double[3] 0.7 1.1 2.4"},
