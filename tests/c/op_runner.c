@@ -73,6 +73,15 @@ double tensor_get(const Tensor *tensor, int64_t i) {
   }
 }
 
+double tensor_get_broadcast(const Tensor *tensor, int rank, const int64_t *place) {
+  int64_t index = 0;
+  for (int i = 0; i < tensor->shape.rank; i++) {
+    int64_t size = shape_dim(&tensor->shape, i);
+    index = index * size + (size == 1 ? 0 : place[i + rank - tensor->shape.rank]);
+  }
+  return tensor_get(tensor, index);
+}
+
 static const char *skip_blanks(const char *p) {
   while (isspace((unsigned char)*p)) p++;
   return p;

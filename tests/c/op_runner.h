@@ -55,6 +55,8 @@ MUST_CHECK bool tensors_parse(const char *text, Tensor *tensors, int capacity, i
 void tensor_put(Tensor *tensor, int64_t i, double value);
 /* Element `i` as double, including half and bfloat16; for a complex number the real part. */
 double tensor_get(const Tensor *tensor, int64_t i);
+/* The element that a tensor which is broadcast to `rank` dimensions has at a place of them. */
+double tensor_get_broadcast(const Tensor *tensor, int rank, const int64_t *place);
 /* The imaginary part of element `i`; 0 when the tensor is not complex. */
 void tensor_put_imaginary(Tensor *tensor, int64_t i, double value);
 double tensor_get_imaginary(const Tensor *tensor, int64_t i);

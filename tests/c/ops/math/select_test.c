@@ -131,16 +131,6 @@ TEST(all_three_broadcast_in_the_second_version) {
            "condition [2], then [3], and else [] must be broadcastable");
 }
 
-/* The element of an operand at a place of the output. */
-static double element_at(const Tensor *operand, int rank, const int64_t *place) {
-  int64_t index = 0;
-  for (int i = 0; i < operand->shape.rank; i++) {
-    int64_t size = shape_dim(&operand->shape, i);
-    index = index * size + (size == 1 ? 0 : place[i + rank - operand->shape.rank]);
-  }
-  return tensor_get(operand, index);
-}
-
 static void check_select(const char *type, SmallNumbers *numbers) {
   static const int64_t kSizes[] = {1, 1, 2, 3, 5, 18};
   int rank = small_number(numbers, 5);
@@ -171,8 +161,8 @@ static void check_select(const char *type, SmallNumbers *numbers) {
       for (int k = out_rank - 1; k >= 0; k--) {
         place[k] = rest % shape_dim(&out->shape, k), rest /= shape_dim(&out->shape, k);
       }
-      int from = element_at(operands[0], out_rank, place) != 0 ? 1 : 2;
-      if (!CHECK_NEAR(tensor_get(out, i), element_at(operands[from], out_rank, place), 0)) break;
+      int from = tensor_get_broadcast(operands[0], out_rank, place) != 0 ? 1 : 2;
+      if (!CHECK_NEAR(tensor_get(out, i), tensor_get_broadcast(operands[from], out_rank, place), 0)) break;
     }
   }
   op_run_end(&run);
