@@ -5,6 +5,7 @@
 #include "ops/support/conjugate.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
+#include "ops/math/complex_floats.h"
 #include "simd/vector_math.h"
 
 #define TEMPLATE "ops/math/unary_signed.inc"
@@ -19,10 +20,22 @@
 #define TYPES TYPES_COMPLEX
 #include "simd/each_type.inc"
 
-static const VectorFunction kVectorExp = {vector_exp_f32, vector_exp_f64, exp_loop_c64, exp_loop_c128};
+static void sqrt_loop(int64_t count, const double _Complex *x, double _Complex *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = complex_sqrt(x[i]);
+}
+static void exp_loop(int64_t count, const double _Complex *x, double _Complex *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = complex_exp(x[i]);
+}
+static void log_loop(int64_t count, const double _Complex *x, double _Complex *y) {
+  for (int64_t i = 0; i < count; i++) y[i] = complex_log(x[i]);
+}
+
+/* Real roots are in unary_roots.inc. */
+static const VectorFunction kVectorComplexSqrt = {NULL, NULL, complex_floats_sqrt, sqrt_loop};
+static const VectorFunction kVectorExp = {vector_exp_f32, vector_exp_f64, complex_floats_exp, exp_loop};
 static const VectorFunction kVectorExpm1 = {vector_expm1_f32, vector_expm1_f64, expm1_loop_c64,
                                             expm1_loop_c128};
-static const VectorFunction kVectorLog = {vector_log_f32, vector_log_f64, log_loop_c64, log_loop_c128};
+static const VectorFunction kVectorLog = {vector_log_f32, vector_log_f64, complex_floats_log, log_loop};
 static const VectorFunction kVectorLog1p = {vector_log1p_f32, vector_log1p_f64, log1p_loop_c64,
                                             log1p_loop_c128};
 
@@ -111,7 +124,7 @@ const OpRegistration kOpSqrt = {
         "  return dx = dx:z:0\n"
         "}\n",
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(elementwise_unary, sqrt),
-                TYPED_COMPLEX_KERNELS(elementwise_unary, sqrt)},
+                COMPLEX_KERNELS(elementwise_function, &kVectorComplexSqrt)},
 };
 
 const OpRegistration kOpRsqrt = {

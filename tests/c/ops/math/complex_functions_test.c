@@ -1,11 +1,14 @@
-/* Functions of complex numbers at hard points, compared with mpmath: tests/data/oracle/complex_functions.txt,
- * written by tests/oracle/complex_functions.py. */
+/* Functions of complex numbers: at hard points, compared with mpmath
+ * (tests/data/oracle/complex_functions.txt, written by tests/oracle/complex_functions.py), and many
+ * complex64, with functions of doubles. */
+#include <complex.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "harness.h"
 #include "op_runner.h"
+#include "ops/support/element_types.h"
 
 enum { MOST_UNITS = 4, MAX_POINTS = 64 };
 
@@ -126,5 +129,66 @@ TEST(complex_functions_are_within_four_units_of_mpmath) {
   }
   fclose(stream);
   CHECK_INT_EQ(groups, 58);
+  CHECK_CONTEXT("%s", "");
+}
+
+/* By real functions in double, in which squares of floats are exact. */
+static double _Complex reference_sqrt(double _Complex z) { return csqrt(z); }
+static double _Complex reference_exp(double _Complex z) {
+  double e = exp(creal(z)), y = cimag(z);
+  return complex_of(e * cos(y), y == 0 ? y : e * sin(y));
+}
+static double _Complex reference_log(double _Complex z) {
+  double x = fabs(creal(z)), y = fabs(cimag(z)), a = fmax(x, y), b = fmin(x, y), square = x * x + y * y;
+  bool near = square > 0.5 && square < 2;
+  return complex_of((near ? log1p((a - 1) * (a + 1) + b * b) : log(square)) / 2, atan2(cimag(z), creal(z)));
+}
+
+/* Many complex64 together: of all exponents, near and on the unit circle, and with zeros between others. */
+TEST(complex64_functions_of_many) {
+  static const struct {
+    const char *spec;
+    double _Complex (*function)(double _Complex z);
+    double largest; /* real part */
+  } kCases[] = {{"Sqrt[T=complex64]", reference_sqrt, INFINITY},
+                {"Log[T=complex64]", reference_log, INFINITY},
+                {"Exp[T=complex64]", reference_exp, 700}};
+  enum { COUNT = 20001 };
+  for (size_t k = 0; k < sizeof kCases / sizeof kCases[0]; k++) {
+    Status status;
+    status_init(&status);
+    OpRun run;
+    REQUIRE_OK(op_run_begin(&run, kCases[k].spec, &status), status);
+    int64_t dims[1] = {COUNT};
+    Tensor *input = op_run_input(&run, DT_COMPLEX64, 1, dims);
+    REQUIRE(input);
+    uint32_t seed = 3;
+    for (int i = 0; i < COUNT; i++) {
+      double parts[2];
+      for (int part = 0; part < 2; part++) {
+        seed = seed * 1664525u + 1013904223u;
+        double sign = seed & 0x10000 ? -1 : 1;
+        if (i % 3 == 0) parts[part] = sign * ldexp(1 + (seed >> 9) * 0x1p-23, (int)(seed >> 17) % 276 - 149);
+        else parts[part] = ((double)(seed >> 8) - 0x1p23) * (i % 3 == 1 ? 0x1p-20 : 0x1p-23);
+      }
+      if (i % 6 == 2) parts[1] = sqrt(1 - parts[0] * parts[0]);
+      if (i % 31 == 7) parts[i % 2] = i % 3 ? 0 : -0.0;
+      if (fabs(parts[0]) >= kCases[k].largest) parts[0] = fmod(parts[0], 100);
+      tensor_put(input, i, parts[0]);
+      tensor_put_imaginary(input, i, parts[1]);
+    }
+    if (CHECK_OK(op_run_compute(&run, &status), status)) {
+      for (int i = 0; i < COUNT; i++) {
+        double x = tensor_get(run.inputs, i), y = tensor_get_imaginary(run.inputs, i);
+        double _Complex want = kCases[k].function(complex_of(x, y));
+        CHECK_CONTEXT("%s of %a %a", kCases[k].spec, x, y);
+        bool right =
+            CHECK_NEAR(distance(tensor_get(&run.outputs[0], i), creal(want), false), 0, MOST_UNITS) &&
+            CHECK_NEAR(distance(tensor_get_imaginary(&run.outputs[0], i), cimag(want), false), 0, MOST_UNITS);
+        if (!right) break;
+      }
+    }
+    op_run_end(&run);
+  }
   CHECK_CONTEXT("%s", "");
 }
