@@ -13,6 +13,17 @@ typedef struct BatchJob {
   atomic_uint_fast64_t workspaces_in_use;
 } BatchJob;
 
+/* Walks over the places of the matrices, from those of a product on. */
+ODOMETER_INLINE Odometer places_from(const BatchProduct *batch, int64_t index[SHAPE_MAX_RANK],
+                                     int64_t begin) {
+  Odometer o = {.rank = batch->rank,
+                .dims = batch->dims,
+                .strides = {batch->strides[0], batch->strides[1], batch->strides[2]},
+                .index = index};
+  odometer_seek(&o, 3, begin);
+  return o;
+}
+
 /* Products [begin, end). */
 static void multiply_range(void *arg, int64_t begin, int64_t end) {
   BatchJob *job = arg;
@@ -21,11 +32,7 @@ static void multiply_range(void *arg, int64_t begin, int64_t end) {
   int64_t size = (int64_t)dtype_size(batch->product.type), index[SHAPE_MAX_RANK];
   int mine = bits_take(&job->workspaces_in_use);
   MatrixProduct product = batch->product;
-  Odometer o = {.rank = batch->rank,
-                .dims = batch->dims,
-                .strides = {batch->strides[0], batch->strides[1], batch->strides[2]},
-                .index = index};
-  odometer_seek(&o, 3, begin);
+  Odometer o = places_from(batch, index, begin);
   for (int64_t i = begin; i < end; i++, odometer_advance(&o, 3, 1)) {
     product.args.a = (const char *)first->a + o.at[0] * size;
     product.args.b = (const char *)first->b + o.at[1] * size;
@@ -42,11 +49,7 @@ static void multiply_small(void *arg, int64_t begin, int64_t end) {
   const BatchJob *job = arg;
   const BatchProduct *batch = job->batch;
   int64_t index[SHAPE_MAX_RANK], at[3][LANES];
-  Odometer o = {.rank = batch->rank,
-                .dims = batch->dims,
-                .strides = {batch->strides[0], batch->strides[1], batch->strides[2]},
-                .index = index};
-  odometer_seek(&o, 3, begin);
+  Odometer o = places_from(batch, index, begin);
   for (int64_t i = begin; i < end; i += LANES) {
     for (int lane = 0; lane < LANES; lane++) {
       for (int k = 0; k < 3; k++) at[k][lane] = o.at[k];
@@ -78,7 +81,7 @@ static int64_t workspace_for(BatchProduct *batch, int threads) {
   return size / LINE * LINE;
 }
 
-/* Products [0, end) by `multiply`: the threads take whole ones. A unit of work (base/parallel.h) is PER_WORK
+/* Products [0, end): the threads take whole ones. A unit of work (base/parallel.h) is PER_WORK
  * multiply-adds, or PER_SMALL in small matrices; a product has CALL units beside them. */
 static void share_products(BatchJob *job, int64_t end, const Parallel *parallel) {
   enum { PER_WORK = 20, PER_SMALL = 2, CALL = 64 };

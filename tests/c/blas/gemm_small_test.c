@@ -11,12 +11,12 @@ enum { LANES = GEMM_SMALL_LANES };
 
 /* A matrix for each lane, one after the other, with `gap` unused elements after each row but the last. */
 typedef struct Stack {
-  int64_t rows, stride, size;
+  int64_t stride, size; /* of rows, and of a matrix */
   float *data;
 } Stack;
 
 static Stack make_stack(SmallNumbers *numbers, int64_t rows, int64_t columns, int64_t gap) {
-  Stack stack = {rows, columns + gap, 0, NULL};
+  Stack stack = {columns + gap, 0, NULL};
   stack.size = rows > 0 ? (rows - 1) * stack.stride + columns : 0;
   stack.data = mem_alloc(LANES * stack.size * (int64_t)sizeof(float));
   for (int64_t i = 0; i < LANES * stack.size; i++) {

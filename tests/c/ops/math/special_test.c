@@ -116,6 +116,17 @@ static void check_floats(const char *op, double function(double), bool is_right(
   op_run_end(&run);
 }
 
+/* The floats next to each place, by their bits. */
+static void put_neighbours(const float *places, size_t count, float *values) {
+  enum { EACH = 101 };
+  for (size_t i = 0; i < count * EACH; i++) {
+    uint32_t bits;
+    memcpy(&bits, &places[i / EACH], sizeof bits);
+    bits += (uint32_t)(i % EACH) - EACH / 2;
+    memcpy(&values[i], &bits, sizeof bits);
+  }
+}
+
 /* Of every exponent; next to zeros and poles, and where the formulas change; and anywhere between -20 and 20.
  */
 TEST(gamma_functions_of_floats) {
@@ -137,7 +148,7 @@ TEST(gamma_functions_of_floats) {
                                   -2,
                                   -7,
                                   -20};
-  enum { EACH = 101, NUM_PLACES = sizeof kPlaces / sizeof kPlaces[0], COUNT = 20003 };
+  enum { COUNT = 20003 };
   static float values[COUNT];
   unsigned seed = 5;
   for (int i = 0; i < COUNT; i++) {
@@ -145,13 +156,8 @@ TEST(gamma_functions_of_floats) {
     uint32_t bits = seed ^ seed >> 15;
     memcpy(&values[i], &bits, sizeof bits);
     if (i % 2) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * (20 / 0x1p23f);
-    int place = i / EACH;
-    if (place < NUM_PLACES) {
-      memcpy(&bits, &kPlaces[place], sizeof bits);
-      bits += (uint32_t)(i % EACH) - EACH / 2;
-      memcpy(&values[i], &bits, sizeof bits);
-    }
   }
+  put_neighbours(kPlaces, sizeof kPlaces / sizeof kPlaces[0], values);
   check_floats("Lgamma[T=float]", reference_lgamma, is_near, values, COUNT);
   check_floats("Digamma[T=float]", reference_digamma, is_near, values, COUNT);
 }
@@ -204,7 +210,7 @@ TEST(special_functions_of_floats) {
   static const float kPlaces[] = {1,         -1,         0.5f,       0.25f,      0.75f,    0.0016874f,
                                   0.996625f, -0.996625f, 0.9983126f, 0x1p-126f,  1.75f,    3.5f,
                                   -3.5f,     8,          20,         0x1.1dp-8f, 0x1p-24f, 1e-37f};
-  enum { EACH = 101, NUM_PLACES = sizeof kPlaces / sizeof kPlaces[0], COUNT = 40009 };
+  enum { COUNT = 40009 };
   static float values[COUNT];
   unsigned seed = 7;
   for (int i = 0; i < COUNT; i++) {
@@ -214,13 +220,8 @@ TEST(special_functions_of_floats) {
     if (i % 4 == 1) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * 0x1p-23f;
     if (i % 4 == 2) values[i] = (float)((int)(seed >> 8) - (1 << 23)) * (20 * 0x1p-23f);
     if (i % 4 == 3) values[i] = 1 - (float)(seed >> 8) * 0x1p-33f;
-    int place = i / EACH;
-    if (place < NUM_PLACES) {
-      memcpy(&bits, &kPlaces[place], sizeof bits);
-      bits += (uint32_t)(i % EACH) - EACH / 2;
-      memcpy(&values[i], &bits, sizeof bits);
-    }
   }
+  put_neighbours(kPlaces, sizeof kPlaces / sizeof kPlaces[0], values);
   check_floats("Erfinv[T=float]", reference_erfinv, is_within_4_ulp, values, COUNT);
   check_floats("Ndtri[T=float]", reference_ndtri, is_within_4_ulp, values, COUNT);
   check_floats("BesselI0e[T=float]", reference_i0e, is_within_4_ulp, values, COUNT);
