@@ -14,12 +14,12 @@
  * the image), it is multiplied directly. Otherwise the rows of the left matrix, one window each, are gathered
  * while the product packs its panels (GemmArgs.pack_a), so the matrix of windows is never stored. If windows
  * extend over the edges of images with few channels, the images are first copied into zero padding, a few at
- * a time. Windows of every second pixel of a colour image, those of groups of few channels, and those with
- * few outputs are multiplied where they are (blas/conv_view.inc). The gradient of the input is, for each of
- * the stride * stride phases of a pixel, a convolution of dy with the filter elements that contribute to it
- * (blas/conv_filter.inc): no zeros are multiplied, and nothing is scattered. Only for images with very few
- * channels the products are scattered (blas/conv_scatter.inc). Results do not depend on the number of
- * threads. blas/winograd.h is faster for most filters of floats with 3 or 5 taps.
+ * a time. Windows of few channels, or with few outputs, are multiplied where they are (blas/conv_view.inc).
+ * The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of dy with
+ * the filter elements that contribute to it (blas/conv_filter.inc): no zeros are multiplied, and nothing is
+ * scattered. Only for images with very few channels the products are scattered (blas/conv_scatter.inc).
+ * Results do not depend on the number of threads. blas/winograd.h is faster for most filters of floats with 3
+ * or 5 taps.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_

@@ -255,7 +255,7 @@ TEST(convolutions_of_colour_images) {
   check_settings(kSettings, sizeof kSettings / sizeof kSettings[0]);
 }
 
-/* Groups of few channels (blas/conv_groups.inc), and of too many: at each edge and not, with dilations, with
+/* Groups of few channels (blas/conv_patches.inc), and of too many: at each edge and not, with dilations, with
  * outputs that are whole panels of a packed filter and not, and images of which the lines or the columns are
  * copied in pieces. */
 TEST(convolutions_of_groups) {
@@ -281,6 +281,32 @@ TEST(lines_of_groups_of_any_length) {
   for (int columns = 1; columns < 30; columns++) {
     for (int outputs = 4; outputs <= 16; outputs += 4) {
       Setting s = {1, 5, columns, 6, 3, 3, 2 * outputs, 2, {2, 1}, {1, 1}, "SAME"};
+      CHECK_CONTEXT("%d columns, %d outputs", columns, outputs);
+      check_setting(&s, DT_FLOAT);
+    }
+  }
+}
+
+/* Images of few channels (blas/conv_patches.inc): outputs that are whole vectors and not, windows as deep as
+ * are multiplied where they are and deeper, and images that are copied in several pieces. */
+TEST(convolutions_of_few_channels) {
+  static const Setting kSettings[] = {{3, 28, 28, 1, 5, 5, 6, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {2, 14, 14, 6, 5, 5, 16, 1, {1, 1}, {1, 1}, "VALID"},
+                                      {1, 20, 31, 3, 9, 9, 13, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 12, 13, 16, 4, 4, 9, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 12, 13, 17, 3, 3, 9, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 12, 13, 16, 5, 5, 9, 1, {1, 1}, {1, 1}, "SAME"},
+                                      {1, 1, 900, 1, 1, 80, 10, 1, {1, 4}, {1, 1}, "SAME"},
+                                      {1, 49, 10, 1, 10, 4, 34, 1, {2, 2}, {1, 1}, "SAME"},
+                                      {1, 41, 43, 2, 3, 3, 7, 1, {1, 1}, {1, 1}, "EXPLICIT"},
+                                      {1, 21, 33, 3, 3, 3, 11, 1, {1, 2}, {2, 3}, "SAME"}};
+  check_settings(kSettings, sizeof kSettings / sizeof kSettings[0]);
+}
+
+TEST(lines_of_few_channels_of_any_length) {
+  for (int columns = 1; columns < 24; columns++) {
+    for (int outputs = 1; outputs <= 13; outputs++) {
+      Setting s = {1, 5, columns, 1 + columns % 3, 3, 3, outputs, 1, {2, 1}, {1, 1}, "SAME"};
       CHECK_CONTEXT("%d columns, %d outputs", columns, outputs);
       check_setting(&s, DT_FLOAT);
     }
@@ -606,6 +632,8 @@ TEST(windows_give_the_same_bits_on_any_number_of_threads) {
                 "float[2,40,41,16] 0; float[3,3,16,40] 0");
   check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "float[2,40,41,16] 0; float[3,3,16,3] 0");
+  check_threads("Conv2D[T=float, strides=[1, 1, 1, 1], padding=SAME]",
+                "float[1,90,91,3] 0; float[5,5,3,22] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
                 "int32[4] 2 40 41 16; float[3,3,16,40] 0; float[2,40,41,40] 0");
   check_threads("Conv2DBackpropInput[T=float, strides=[1, 1, 1, 1], padding=SAME]",
