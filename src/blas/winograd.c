@@ -102,7 +102,7 @@ bool winograd_allows(const Conv *conv) {
     if (conv->axis[k].stride != 1) return false;
     if (conv->axis[k].filter > most_taps) most_taps = conv->axis[k].filter;
   }
-  if (most_taps != 3 && most_taps != 5) return false;
+  if (most_taps < 2 || most_taps > MOST_TAPS) return false;
   for (int k = 0; k < WINDOW_AXES; k++) {
     int64_t taps = conv->axis[k].filter;
     if (taps != 1 && taps != most_taps) return false;
@@ -158,7 +158,7 @@ SIMD_NOINLINE void transform_elements(const FilterJob *job, const float *from, f
   if (job->backward) from += (job->line ? job->taps - 1 : job->taps * job->taps - 1) * elements;
   if (job->line) transform_line_of_taps(job->taps, from, next, job->taps, to, job->stride);
   else if (job->taps == 3) transform_taps(3, from, 3 * next, next, 3, 3, to, job->stride);
-  else transform_any_taps(5, from, 5 * next, next, 5, 5, to, job->stride);
+  else transform_any_taps(job->taps, from, job->taps * next, next, job->taps, job->taps, to, job->stride);
 }
 
 /* Vectors [begin, end) of the elements of a tap. */
@@ -366,6 +366,16 @@ SIMD_INLINE f32x4 store_line(const Block *block, int size, const float *from, in
                                     (intptr_t)p->outputs, block->bias, block->ceiling);
 }
 
+/* The results of a tile; `size` is 2 to 5. Sizes 4 and 2, of filters of 3 and 5 taps, have their own code. */
+SIMD_NOINLINE f32x4 store_any_square(const Block *block, int size, const float *from, int rows, int columns,
+                                     float *to, intptr_t row_stride, intptr_t stride) {
+  return store_square(block, size, from, rows, columns, to, row_stride, stride);
+}
+SIMD_NOINLINE f32x4 store_any_line(const Block *block, int size, const float *from, int count, float *to,
+                                   intptr_t stride) {
+  return store_line(block, size, from, count, to, stride);
+}
+
 static void store_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
@@ -381,11 +391,13 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
         width = place.columns < p->columns.tile ? (int)place.columns : p->columns.tile;
     f32x4 sum;
     if (p->points == SEEN) {
-      sum = size == 4 ? store_line(block, 4, from, height * width, to, stride)
-                      : store_line(block, 2, from, height * width, to, stride);
+      sum = size == 4   ? store_line(block, 4, from, height * width, to, stride)
+            : size == 2 ? store_line(block, 2, from, height * width, to, stride)
+                        : store_any_line(block, size, from, height * width, to, stride);
     } else {
-      sum = size == 4 ? store_square(block, 4, from, height, width, to, line, next)
-                      : store_square(block, 2, from, height, width, to, line, next);
+      sum = size == 4   ? store_square(block, 4, from, height, width, to, line, next)
+            : size == 2 ? store_square(block, 2, from, height, width, to, line, next)
+                        : store_any_square(block, size, from, height, width, to, line, next);
     }
     block->finite[tile] = isfinite(f32x4_sum(sum));
   }

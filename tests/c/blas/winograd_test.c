@@ -175,6 +175,7 @@ static void check_sizes(Taps taps, const int64_t pads[4]) {
 TEST(tiles_give_the_sums_of_windows) {
   static const int64_t kPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {2, 1, 0, 2}, {2, 2, 1, 0}};
   static const int64_t kWidePads[][4] = {{2, 2, 2, 2}, {0, 0, 0, 0}, {4, 1, 0, 3}, {1, 4, 3, 2}};
+  static const int64_t kNarrowPads[][4] = {{1, 1, 1, 1}, {0, 0, 0, 0}, {1, 0, 0, 1}, {0, 1, 1, 0}};
   for (int p = 0; p < 4; p++) {
     check_sizes((Taps){3, 3}, kPads[p]);
     check_sizes((Taps){5, 5}, kWidePads[p]);
@@ -182,6 +183,12 @@ TEST(tiles_give_the_sums_of_windows) {
     check_sizes((Taps){3, 1}, kPads[p]);
     check_sizes((Taps){1, 5}, kWidePads[p]);
     check_sizes((Taps){5, 1}, kWidePads[p]);
+    check_sizes((Taps){4, 4}, kPads[p]);
+    check_sizes((Taps){2, 2}, kNarrowPads[p]);
+    check_sizes((Taps){1, 4}, kPads[p]);
+    check_sizes((Taps){4, 1}, kPads[p]);
+    check_sizes((Taps){1, 2}, kNarrowPads[p]);
+    check_sizes((Taps){2, 1}, kNarrowPads[p]);
   }
 }
 
@@ -192,10 +199,10 @@ TEST(tiles_of_several_blocks) {
   CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
   CHECK(error_of(CONV_FORWARD, &deep, true, even_number) <= 4e-6);
   CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
-  const Taps kMore[] = {{5, 5}, {1, 3}, {5, 1}};
-  for (int i = 0; i < 3; i++) {
+  const Taps kMore[] = {{5, 5}, {1, 3}, {5, 1}, {4, 4}, {4, 1}};
+  for (int i = 0; i < 5; i++) {
     CHECK_CONTEXT("%dx%d taps", (int)kMore[i].rows, (int)kMore[i].columns);
-    wide = conv_of_taps(kMore[i], 2, 61, 66, kWide, 16, i == 0 ? 32 : 112);
+    wide = conv_of_taps(kMore[i], 2, 61, 66, kWide, 16, kMore[i].rows == kMore[i].columns ? 32 : 112);
     CHECK(error_of(CONV_FORWARD, &wide, true, even_number) <= 4e-6);
     CHECK(error_of(CONV_INPUT, &wide, false, even_number) <= 4e-6);
     CHECK(error_of(CONV_FILTER, &wide, false, even_number) <= 4e-6);
@@ -205,13 +212,13 @@ TEST(tiles_of_several_blocks) {
 /* Each phase has tiles of its own; phases differ in size, and some are smaller than a tile. */
 TEST(tiles_of_dilated_windows) {
   static const int64_t kDilations[][2] = {{2, 3}, {4, 2}, {3, 1}, {1, 5}, {6, 7}};
-  for (int i = 0; i < 90; i++) {
-    const int64_t *d = kDilations[i % 5], taps = i / 15 % 2 == 0 ? 3 : 5;
+  for (int i = 0; i < 180; i++) {
+    const int64_t *d = kDilations[i % 5], taps = 2 + i / 15 % 4;
     /* as many results as pixels, no padding, padding on one side */
     int64_t before = i / 5 % 3 == 0 ? taps / 2 : 0, after = i / 5 % 3 == 1 ? 0 : taps / 2;
     const int64_t pads[] = {before * d[0], after * d[0], before * d[1], after * d[1]};
     const Taps kShapes[] = {{taps, taps}, {1, taps}, {taps, 1}};
-    Conv conv = dilated(conv_of_taps(kShapes[i / 30], 2, 29, 32, pads, 16, 20), d[0], d[1]);
+    Conv conv = dilated(conv_of_taps(kShapes[i / 60], 2, 29, 32, pads, 16, 20), d[0], d[1]);
     CHECK_CONTEXT("case %d", i);
     CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
     CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
@@ -255,8 +262,8 @@ TEST(tiles_have_an_epilogue) {
 }
 
 TEST(tiles_of_activations_and_of_numbers_of_different_sizes) {
-  static const Taps kShapes[] = {{3, 3}, {5, 5}, {1, 3}, {5, 1}};
-  for (int i = 0; i < 4; i++) {
+  static const Taps kShapes[] = {{3, 3}, {5, 5}, {1, 3}, {5, 1}, {2, 2}, {4, 4}, {2, 1}, {1, 4}};
+  for (int i = 0; i < 8; i++) {
     const Taps taps = kShapes[i];
     Conv conv = conv_of_taps(taps, 2, 16, 16, i % 2 == 0 ? kSame : kWide, 32, 16);
     for (ConvProduct product = CONV_FORWARD; product <= CONV_FILTER; product++) {
@@ -363,7 +370,7 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && !winograd_suits(CONV_FILTER, &conv, false));
   conv = conv_of_taps((Taps){5, 5}, 1, 56, 56, kWide, 64, 64);
   CHECK(winograd_suits(CONV_FORWARD, &conv, false) && winograd_suits(CONV_FILTER, &conv, false));
-  conv.axis[0].filter = 4;
+  conv.axis[0].filter = 4; /* a rectangle */
   CHECK(!winograd_allows(&conv));
   conv = conv_of_taps((Taps){1, 3}, 1, 1, 512, kSame, 64, 64);
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_INPUT, &conv, false));
