@@ -4,6 +4,8 @@
 
 #include "base/alloc.h"
 #include "base/work_stop.h"
+#include "simd/simd.h"
+#include "simd/templates.h"
 
 enum { MOST_LANES = 8, LANE_ELEMENTS = 16384 };
 
@@ -31,21 +33,49 @@ static void find_lanes(const FftLines *l, int64_t first, LaneBlock *block) {
   }
 }
 
-/* E: the type of the array's elements or of their parts; P: that of the plan. */
+/* Pairs, one after another, become the first elements of all pairs and the second ones; and back. */
+SIMD_INLINE void f32x4_unzip(f32x4 *a, f32x4 *b) {
+  f32x4 first = __builtin_shufflevector(*a, *b, 0, 2, 4, 6);
+  *b = __builtin_shufflevector(*a, *b, 1, 3, 5, 7);
+  *a = first;
+}
+SIMD_INLINE void f32x4_zip(f32x4 *a, f32x4 *b) {
+  f32x4 low = __builtin_shufflevector(*a, *b, 0, 4, 1, 5);
+  *b = __builtin_shufflevector(*a, *b, 2, 6, 3, 7);
+  *a = low;
+}
+SIMD_INLINE void f64x2_unzip(f64x2 *a, f64x2 *b) {
+  f64x2 first = __builtin_shufflevector(*a, *b, 0, 2);
+  *b = __builtin_shufflevector(*a, *b, 1, 3);
+  *a = first;
+}
+SIMD_INLINE void f64x2_zip(f64x2 *a, f64x2 *b) { f64x2_unzip(a, b); }
+
+#define TEMPLATE "ops/signal/fft_tiles.inc"
+#define TYPES TYPES_FLOAT
+#include "simd/each_type.inc"
+
+/* E: the type of the array's elements or of their parts; P: that of the plan. Tiles have one type. */
 #define E float
 #define P float
 #define FN(name) name##_f32
 #define RUN fft_run_f32
+#define LOAD_TILES load_tiles_f32
+#define STORE_TILES store_tiles_f32
 #include "ops/signal/fft_lines.inc"
 #define E float
 #define P double
 #define FN(name) name##_f32_wide
 #define RUN fft_run_f64
+#define LOAD_TILES(...) 0
+#define STORE_TILES(...) 0
 #include "ops/signal/fft_lines.inc"
 #define E double
 #define P double
 #define FN(name) name##_f64
 #define RUN fft_run_f64
+#define LOAD_TILES load_tiles_f64
+#define STORE_TILES store_tiles_f64
 #include "ops/signal/fft_lines.inc"
 
 typedef void BlockFn(const FftLines *lines, const LaneBlock *block, void *memory);
