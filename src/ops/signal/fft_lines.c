@@ -7,7 +7,7 @@
 #include "simd/simd.h"
 #include "simd/templates.h"
 
-enum { MOST_LANES = 8, LANE_ELEMENTS = 16384 };
+enum { MOST_LANES = 8, BLOCK_BYTES = 1 << 18 };
 
 FftPlan *fft_lines_plan(FftKind kind, int64_t n, bool wide, Status *status) {
   bool halves = kind != FFT_COMPLEX && n % 2 == 0;
@@ -103,17 +103,18 @@ static void run_worker(void *arg, int64_t begin, int64_t end) {
 
 bool fft_lines_run(const FftLines *lines, const Parallel *parallel, Status *status) {
   bool wide = fft_plan_is_wide(lines->plan);
-  int64_t n = fft_plan_length(lines->plan), lanes = LANE_ELEMENTS / n, size = wide ? 8 : 4;
+  int64_t lane_bytes = (2 * fft_plan_length(lines->plan) + fft_plan_work(lines->plan, 1)) * (wide ? 8 : 4);
+  int64_t lanes = MOST_LANES;
   if (lines->count == 0) return true;
-  lanes = lanes < 1 ? 1 : lanes > MOST_LANES ? MOST_LANES : lanes;
+  while (lanes > 1 && lanes > BLOCK_BYTES / lane_bytes) lanes /= 2;
   LinesJob job = {.lines = lines, .lanes = lanes, .blocks = (lines->count + lanes - 1) / lanes};
   job.run = lines->wide ? run_block_f64 : wide ? run_block_f32_wide : run_block_f32;
   job.workers = parallel_threads(parallel) < job.blocks ? parallel_threads(parallel) : job.blocks;
-  job.bytes = (2 * n * lanes + fft_plan_work(lines->plan, lanes)) * size;
+  job.bytes = lane_bytes * lanes;
   int64_t all;
   if (__builtin_mul_overflow(job.bytes, job.workers, &all) || !(job.memory = mem_alloc(all)))
     return status_oom(status, "lines of a Fourier transform");
-  double work = (double)n * (double)lines->count / (double)job.workers * 20;
+  double work = (double)lines->n * (double)lines->count / (double)job.workers * 20;
   parallel_work(parallel, job.workers, work, run_worker, &job);
   mem_free(job.memory);
   return true;
