@@ -36,7 +36,7 @@ set(TFCORE_SIDE_OPS
   lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
   lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
   math/complex_parts math/cumulative math/gamma_ops math/histogram math/incomplete_ops math/lin_space
-  math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
+  math/next_after math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
   math/trigonometry nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell
   nn/max_pool_argmax nn/patches nn/pooling3d nn/top_k parsing quant random/accidental_hits
   random/candidate_samplers random/distorted_box random/fractional_pool random/random_binomial

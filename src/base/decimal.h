@@ -10,7 +10,8 @@
  * at least one of them. */
 double decimal_parse(const char *text);
 
-/* The nearest double, or float, to such a number, if it is easy to find: most numbers of up to 19 digits.
+/* The nearest double, or float, to such a number, if it is easy to find: most numbers of up to 19 digits
+ * without zeros in front, from 1e-22 to 1e22 or so.
  * False for others, and for texts that are not numbers. */
 bool decimal_easy(const char *text, size_t length, double *value);
 bool decimal_easy_float(const char *text, size_t length, float *value);

@@ -117,19 +117,37 @@ typedef struct Contrast {
   float factor, low, high;
 } Contrast;
 
+/* A row of a loop: adjacent pixels, or channels of one if there are many. */
+enum { ROW = 64 };
+
+static void stretch_channels(const Contrast *c, const float *from, float *to, int64_t width) {
+  int64_t together = c->channels < ROW ? ROW / c->channels : 1, step = together * c->channels;
+  int64_t count = (together - 1) * c->channels + width, rows = c->pixels / together;
+  int64_t rest = c->pixels % together * c->channels;
+  double sums[ROW] = {0};
+  float means[ROW];
+  for (int64_t row = 0; row <= rows; row++) {
+    int64_t there = row < rows ? count : rest;
+    for (int64_t j = 0; j < there; j++) sums[j] += from[row * step + j];
+  }
+  for (int64_t j = width; j < count; j++) sums[j % width] += sums[j];
+  for (int64_t j = 0; j < count; j++) means[j] = (float)(sums[j % width] / (double)c->pixels);
+  for (int64_t row = 0; row <= rows; row++) {
+    int64_t there = row < rows ? count : rest;
+    LOOP_INDEPENDENT for (int64_t j = 0; j < there; j++) {
+      float value = (from[row * step + j] - means[j]) * c->factor + means[j];
+      to[row * step + j] = value < c->low ? c->low : value > c->high ? c->high : value;
+    }
+  }
+}
+
 /* Range indices count images: each channel's distance from its mean is multiplied. */
 static void stretch_images(void *arg, int64_t begin, int64_t end) {
   const Contrast *c = arg;
   for (int64_t image = begin; image < end; image++) {
-    for (int64_t channel = 0; channel < c->channels; channel++) {
-      int64_t first = image * c->pixels * c->channels + channel, last = first + c->pixels * c->channels;
-      double sum = 0;
-      for (int64_t i = first; i < last; i += c->channels) sum += c->from[i];
-      float mean = (float)(sum / (double)c->pixels);
-      for (int64_t i = first; i < last; i += c->channels) {
-        float value = (c->from[i] - mean) * c->factor + mean;
-        c->to[i] = value < c->low ? c->low : value > c->high ? c->high : value;
-      }
+    for (int64_t channel = 0; channel < c->channels; channel += ROW) {
+      int64_t at = image * c->pixels * c->channels + channel, left = c->channels - channel;
+      stretch_channels(c, c->from + at, c->to + at, left < ROW ? left : ROW);
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "simd/simd.h"
 #include "simd/templates.h"
 
 static bool too_large(Status *status) { return status_oom(status, "the weights of a resized image"); }
@@ -75,11 +76,13 @@ done:
   return ok;
 }
 
+enum { LINES_AT_ONCE = 16, TAPS_AT_ONCE = 4 };
+
 typedef struct ResampleJob {
   const Resampling *y, *x;
-  int64_t channels;
+  int64_t channels, lines; /* lines: of all results */
   const float *from;
-  void *rows, *to; /* rows: [batch, y->out, x->in, channels] */
+  void *rows, *to; /* rows: one for each block of LINES_AT_ONCE, and a vector */
 } ResampleJob;
 
 #define TEMPLATE "ops/image/resample.inc"
@@ -89,19 +92,19 @@ typedef struct ResampleJob {
 bool resample_images(KernelContext *context, const float *images, int64_t batch, int64_t channels,
                      const Resampling *y, const Resampling *x, Tensor *out, Status *status) {
   bool wide = out->dtype == DT_DOUBLE;
-  int64_t lines = batch * y->out, size, width = x->in * channels;
+  int64_t lines = batch * y->out, blocks = (lines + LINES_AT_ONCE - 1) / LINES_AT_ONCE, size;
   if (tensor_num_elements(out) == 0) return true;
-  if (__builtin_mul_overflow(lines, width, &size) ||
-      __builtin_mul_overflow(size, (int64_t)(wide ? sizeof(double) : sizeof(float)), &size)) {
+  if (__builtin_mul_overflow(x->in * channels * (int64_t)(wide ? sizeof(double) : sizeof(float)) +
+                                 (int64_t)sizeof(f32x4),
+                             blocks, &size)) {
     return too_large(status);
   }
   Buffer *rows = kernel_scratch(context, size, status);
   if (!rows) return false;
-  ResampleJob job = {y, x, channels, images, rows->data, out->data};
-  parallel_work(context->parallel, lines, (double)width * (double)y->width,
-                wide ? resample_rows_f64 : resample_rows_f32, &job);
-  parallel_work(context->parallel, lines, (double)x->out * (double)channels * (double)x->width,
-                wide ? resample_columns_f64 : resample_columns_f32, &job);
+  ResampleJob job = {y, x, channels, lines, images, rows->data, out->data};
+  double work = (double)channels * ((double)x->in * (double)y->width + (double)x->out * (double)x->width);
+  parallel_work(context->parallel, blocks, work * LINES_AT_ONCE,
+                wide ? resample_block_f64 : resample_block_f32, &job);
   buffer_unref(rows);
   return true;
 }

@@ -2,6 +2,8 @@
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
+#include "ops/support/half_precision.h"
+#include "simd/simd.h"
 
 /* The input as [outer, size, inner]; result k = [outer, inner] in row-major order. */
 typedef struct ArgJob ArgJob;

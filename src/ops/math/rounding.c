@@ -1,7 +1,5 @@
-/* Rounding, the next floating-point number, and tests for infinity and NaN. */
+/* Rounding, and tests for infinity and NaN. */
 #include "op/op_registry.h"
-#include "ops/support/broadcast.h"
-#include "ops/support/broadcast_gradient.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 
@@ -22,10 +20,6 @@ static bool test_kernel(KernelContext *context, Status *status) {
 
 #define TEMPLATE "ops/math/rounding.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)
-#include "simd/each_type.inc"
-
-#define TEMPLATE "ops/math/next_after.inc"
-#define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"
 
 /* Integers are unchanged. */
@@ -105,16 +99,4 @@ const OpRegistration kOpIsFinite = {
     .shape = shape_unchanged,
     .gradient = NO_GRADIENT,
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(test_kernel, is_finite)},
-};
-
-/* The result differs from x by a negligible distance, so it has the gradient of x. */
-const OpRegistration kOpNextAfter = {
-    .name = "NextAfter",
-    .inputs = {"x1: T", "x2: T"},
-    .outputs = {"output: T"},
-    .attrs = {"T: {double, float} = DT_FLOAT"},
-    .shape = shape_broadcast_binary,
-    .gradient =
-        BROADCAST_GRADIENT_BY_X("NextAfterGradient[T:type](x:T, y:T, dz:T) -> (dx:T, dy:T)", "dz", ""),
-    .kernels = {TYPED_FLOAT_KERNELS(broadcast_kernel, next_after)},
 };

@@ -7,11 +7,15 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/work_stop.h"
 #include "op/node_def.h"
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 #include "ops/support/window_attrs.h"
+#include "simd/templates.h"
+#include "simd/wide.h"
 
 typedef struct LrnState {
   int64_t radius;
@@ -30,54 +34,91 @@ static bool lrn_construct(const KernelConstruction *construction, void *memory, 
          status_invalid(status, "depth_radius = %" PRId64 " must not be negative", state->radius);
 }
 
-/* Rows of channels, one for each pixel; y and dy are those of the gradient, else NULL. */
+/* Rows of channels, one for each pixel; y and dy are those of the gradient, else NULL. The rows of a block
+ * are copied to where `radius` zeros are before, between and behind them: then a sum over neighbours is the
+ * same for all elements of the block. */
 typedef struct LrnRun {
   const LrnState *state;
-  int64_t channels;
+  int64_t channels, pixels, radius; /* radius: at most channels - 1 */
+  int64_t rows, blocks, workers;    /* rows: of a block */
+  int64_t size;                     /* elements of a block, a multiple of 16 */
   const float *x, *y, *dy;
-  float *result, *scratch; /* scratch: two rows per pixel */
+  float *result, *memory; /* memory: lrn_memory elements for each worker */
 } LrnRun;
 
-/* to[c] = sum of from[j] over |j - c| <= radius, distance by distance: each is an addition of vectors. */
-static void sum_neighbours(const float *from, int64_t channels, int64_t radius, float *to) {
-  if (radius > channels) radius = channels;
-  for (int64_t c = 0; c < channels; c++) to[c] = from[c];
-  for (int64_t d = 1; d <= radius; d++) {
-    LOOP_INDEPENDENT for (int64_t c = 0; c < channels - d; c++) to[c] += from[c + d];
-    LOOP_INDEPENDENT for (int64_t c = d; c < channels; c++) to[c] += from[c - d];
+enum { BLOCK_ELEMENTS = 2048 };
+
+static int64_t lrn_memory(const LrnRun *run) { return 3 * run->size + 2 * run->radius; }
+
+/* sums[i] = factor * the sum of terms[i] to terms[i + 2 * radius], plus `bias`. */
+static void sum_neighbours(const LrnRun *run, const float *terms, float factor, float bias, float *sums) {
+  f32x16 factors = f32x16_splat(factor), biases = f32x16_splat(bias);
+  for (int64_t i = 0; i < run->size; i += 16) {
+    f32x16 sum = f32x16_load(terms + i);
+    for (int64_t d = 1; d <= 2 * run->radius; d++) sum += f32x16_load(terms + i + d);
+    f32x16_store(sums + i, biases + factors * sum);
   }
 }
 
-/* s^-beta; the usual exponents use roots. */
-static float shrink(float s, float beta) {
-  if (beta == 1) return 1 / s;
-  if (beta == 0.5f) return 1 / sqrtf(s);
-  if (beta == 0.75f) return 1 / sqrtf(s * sqrtf(s));
-  return powf(s, -beta);
+/* factors[i] = scales[i]^-beta; the usual exponents use roots. */
+static void shrink(int64_t size, const float *scales, float beta, float *factors) {
+  for (int64_t i = 0; i < size; i += 16) {
+    f32x16 s = f32x16_load(scales + i);
+    if (beta == 0.5f || beta == 0.75f) {
+      f32x16 root = f32x16_sqrt(s);
+      s = beta == 0.5f ? root : root * f32x16_sqrt(root);
+    } else if (beta != 1) {
+      for (int64_t k = i; k < i + 16; k++) factors[k] = powf(scales[k], -beta);
+      continue;
+    }
+    f32x16_store(factors + i, 1 / s);
+  }
 }
 
-static void lrn_pixels(void *arg, int64_t begin, int64_t end) {
-  const LrnRun *run = arg;
+static void lrn_block(const LrnRun *run, int64_t first, int64_t rows, float *memory) {
   const LrnState *s = run->state;
-  int64_t channels = run->channels;
-  for (int64_t pixel = begin; pixel < end; pixel++) {
-    int64_t at = pixel * channels;
-    const float *x = run->x + at, *y = run->y + at, *dy = run->dy ? run->dy + at : NULL;
-    float *to = run->result + at, *terms = run->scratch + 2 * at, *sums = terms + channels;
-    for (int64_t c = 0; c < channels; c++) terms[c] = x[c] * x[c];
-    sum_neighbours(terms, channels, s->radius, sums);
-    for (int64_t c = 0; c < channels; c++) {
-      float scale = s->bias + s->alpha * sums[c], factor = shrink(scale, s->beta);
-      if (!dy) {
-        to[c] = x[c] * factor;
-      } else {
-        to[c] = dy[c] * factor;
-        terms[c] = dy[c] * y[c] / scale;
-      }
+  int64_t channels = run->channels, radius = run->radius;
+  float *terms = memory, *scales = terms + run->size + 2 * radius, *factors = scales + run->size;
+  for (int64_t row = 0; row < rows; row++) {
+    const float *x = run->x + (first + row) * channels;
+    float *term = terms + radius + row * (channels + radius);
+    LOOP_INDEPENDENT for (int64_t c = 0; c < channels; c++) term[c] = x[c] * x[c];
+  }
+  sum_neighbours(run, terms, s->alpha, s->bias, scales);
+  shrink(run->size, scales, s->beta, factors);
+  for (int64_t row = 0; row < rows; row++) {
+    int64_t at = (first + row) * channels, from = row * (channels + radius);
+    const float *x = run->x + at, *factor = factors + from, *scale = scales + from;
+    float *to = run->result + at, *term = terms + radius + from;
+    if (run->dy) {
+      const float *dy = run->dy + at, *y = run->y + at;
+      LOOP_INDEPENDENT for (int64_t c = 0; c < channels; c++) term[c] = dy[c] * y[c] / scale[c];
+      LOOP_INDEPENDENT for (int64_t c = 0; c < channels; c++) to[c] = dy[c] * factor[c];
+    } else {
+      LOOP_INDEPENDENT for (int64_t c = 0; c < channels; c++) to[c] = x[c] * factor[c];
     }
-    if (!dy) continue;
-    sum_neighbours(terms, channels, s->radius, sums);
-    for (int64_t c = 0; c < channels; c++) to[c] -= 2 * s->alpha * s->beta * x[c] * sums[c];
+  }
+  if (!run->dy) return;
+  float *sums = factors;
+  sum_neighbours(run, terms, 2 * s->alpha * s->beta, 0, sums);
+  for (int64_t row = 0; row < rows; row++) {
+    int64_t at = (first + row) * channels;
+    const float *x = run->x + at, *sum = sums + row * (channels + radius);
+    float *to = run->result + at;
+    LOOP_INDEPENDENT for (int64_t c = 0; c < channels; c++) to[c] -= x[c] * sum[c];
+  }
+}
+
+/* Worker w computes the blocks w, w + workers, ... */
+static void lrn_worker(void *arg, int64_t begin, int64_t end) {
+  const LrnRun *run = arg;
+  for (int64_t worker = begin; worker < end; worker++) {
+    float *memory = run->memory + worker * lrn_memory(run);
+    memset(memory, 0, sizeof *memory * (size_t)(run->size + 2 * run->radius));
+    for (int64_t b = worker; b < run->blocks && !work_is_stopped_in_round(b); b += run->workers) {
+      int64_t first = b * run->rows, left = run->pixels - first;
+      lrn_block(run, first, left < run->rows ? left : run->rows, memory);
+    }
   }
 }
 
@@ -85,13 +126,20 @@ static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, co
                     Status *status) {
   const LrnState *state = context->state;
   int64_t size, elements = tensor_num_elements(x), channels = shape_dim(&x->shape, 3);
+  int threads = parallel_threads(context->parallel);
   Image xs = {0}, ys = {0}, dys = {0}, to = {0};
   Buffer *scratch = NULL;
   Tensor *out;
   bool ok = false;
   TRY(kernel_allocate_output(context, 0, &x->shape, &out, status));
   if (elements == 0) return true;
-  if (__builtin_mul_overflow(elements, 2 * (int64_t)sizeof(float), &size))
+  LrnRun run = {.state = state, .channels = channels, .pixels = elements / channels};
+  run.radius = state->radius < channels ? state->radius : channels - 1;
+  run.rows = 1 + BLOCK_ELEMENTS / (channels + run.radius);
+  run.size = (run.rows * (channels + run.radius) + 15) / 16 * 16;
+  run.blocks = (run.pixels + run.rows - 1) / run.rows;
+  run.workers = threads < run.blocks ? threads : run.blocks;
+  if (__builtin_mul_overflow(lrn_memory(&run) * (int64_t)sizeof(float), run.workers, &size))
     return status_oom(status, "sums of neighbours");
   TRY_DONE((scratch = kernel_scratch(context, size, status)));
   TRY_DONE(image_read(context, x, NULL, false, &xs, status));
@@ -100,8 +148,10 @@ static bool compute(KernelContext *context, const Tensor *x, const Tensor *y, co
     TRY_DONE(image_read(context, dy, NULL, false, &dys, status));
   }
   TRY_DONE(image_begin(context, out, false, &to, status));
-  LrnRun run = {state, channels, xs.data, dy ? ys.data : xs.data, dys.data, to.data, scratch->data};
-  parallel_work(context->parallel, elements / channels, 4 * (double)channels, lrn_pixels, &run);
+  run.x = xs.data, run.y = ys.data, run.dy = dys.data;
+  run.result = to.data, run.memory = scratch->data;
+  double work = (double)elements / (double)run.workers * (4 + (double)run.radius);
+  parallel_work(context->parallel, run.workers, work, lrn_worker, &run);
   ok = image_finish(context, &to, NULL, false, out, status);
 done:
   buffer_unref(scratch);

@@ -170,10 +170,17 @@ int64_t fft_plan_work(const FftPlan *plan, int64_t lanes) {
   return plan->smooth ? 4 * plan->smooth->length * lanes : 2 * plan->length * lanes;
 }
 
-/* re + i im times a + i b, or times its conjugate. */
+/* re + i im times a + i b. */
 static void multiply(int64_t count, const double *a, const double *b, int64_t lanes, double *re, double *im) {
-  for (int64_t k = 0; k < count; k++) {
-    for (int64_t j = k * lanes; j < (k + 1) * lanes; j++) {
+  for (int64_t k = 0; k < count; k++, re += lanes, im += lanes) {
+    f64x2 wide_a = f64x2_splat(a[k]), wide_b = f64x2_splat(b[k]);
+    int64_t j = 0;
+    for (; j + 2 <= lanes; j += 2) {
+      f64x2 x = f64x2_load(re + j), y = f64x2_load(im + j);
+      f64x2_store(re + j, x * wide_a - y * wide_b);
+      f64x2_store(im + j, x * wide_b + y * wide_a);
+    }
+    for (; j < lanes; j++) {
       double x = re[j], y = im[j];
       re[j] = x * a[k] - y * b[k];
       im[j] = x * b[k] + y * a[k];

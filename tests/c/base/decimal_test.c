@@ -67,6 +67,11 @@ TEST(easy_numbers_are_the_nearest_double_and_float) {
   static const char *const easy[] = {"0", "-0", "+.5", "-7.", "3.14159", "-0.977278", "1e22", "1E-22",
                                      "12345e-3", "9007199254740992e22", "0000000000000000001", "1e+002",
                                      "9007199254740992e-22",
+                                     /* more digits than a double has */
+                                     "0.6394267984578837", "0.00012345678901234567", "-1.2345678901234567e-5",
+                                     "9999999999999999999", "9007199254740995e22",
+                                     "0000000000000000000000001.5", "9223372036854775809e-22",
+                                     "1234567890123456789e3",
                                      /* exactly, nearly and not quite half way between two floats */
                                      "16777217", "16777217.0000001", "16777216.9999999", "8388608.5",
                                      "1.000000059604645", "1.000000178813935"};
@@ -112,6 +117,34 @@ TEST(numbers_that_need_more_than_one_rounding_are_not_easy) {
   }
   double value;
   CHECK(decimal_easy("12.5x", 4, &value) && value == 12.5); /* the length is the text's end */
+}
+
+TEST(random_numbers_of_many_digits_are_easy_and_the_nearest) {
+  uint64_t state = 7;
+  int easy = 0;
+  for (int i = 0; i < 200000; i++) {
+    char text[64];
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    uint64_t random = state ^ state >> 29, bits = UINT64_C(0x3fe) << 52 | random >> 12;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    switch (i % 4) {
+      case 0: snprintf(text, sizeof text, "%.17g", ldexp(value, (int)(state >> 50) % 24 - 12)); break;
+      case 1:
+        snprintf(text, sizeof text, "%llu", (unsigned long long)(random % UINT64_C(10000000000000000000)));
+        break;
+      case 2:
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)(random >> 1),
+                 (int)(state >> 50) % 45 - 22);
+        break;
+      /* 2^53 and more, so that doubles are even numbers and a half lies close to odd ones */
+      default:
+        snprintf(text, sizeof text, "%llu.%03d", (unsigned long long)(random >> 10 | UINT64_C(1) << 53),
+                 i % 3 * 499 % 1000);
+    }
+    easy += is_easy(text);
+  }
+  CHECK(easy > 190000 * 3 / 4);
 }
 
 TEST(random_easy_numbers_are_the_nearest_double_and_float) {

@@ -30,6 +30,30 @@ TEST(contrast_stretches_around_the_mean_of_each_channel) {
            CODE_INVALID_ARGUMENT, "min_value must be scalar: [1]");
 }
 
+TEST(contrast_of_any_number_of_channels) {
+  static const int64_t sizes[][3] = {{9, 15, 3}, {1, 1, 3},  {8, 8, 1},  {5, 13, 4},
+                                     {7, 3, 63}, {3, 2, 64}, {2, 5, 150}};
+  for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
+    int64_t pixels = sizes[s][0] * sizes[s][1], channels = sizes[s][2];
+    OpRun run;
+    Status status;
+    status_init(&status);
+    CHECK_OK(op_run_begin(&run, "AdjustContrastv2[T=float]", &status), status);
+    Tensor *x = op_run_input(&run, DT_FLOAT, 4, (int64_t[]){2, sizes[s][0], sizes[s][1], channels});
+    CHECK(x);
+    for (int64_t i = 0; i < 2 * pixels * channels; i++) tensor_put(x, i, (double)(i * i % 37) - 10);
+    CHECK_OK(op_run_inputs(&run, "float[] 1.5", &status), status);
+    CHECK_OK(op_run_compute(&run, &status), status);
+    for (int64_t i = 0; i < 2 * pixels * channels; i++) {
+      int64_t first = i / (pixels * channels) * pixels * channels + i % channels;
+      double mean = 0;
+      for (int64_t k = 0; k < pixels; k++) mean += tensor_get(x, first + k * channels) / (double)pixels;
+      if (!CHECK_NEAR(tensor_get(&run.outputs[0], i), mean + 1.5 * (tensor_get(x, i) - mean), 5e-6)) break;
+    }
+    op_run_end(&run);
+  }
+}
+
 TEST(outlines_of_boxes_are_drawn) {
   op_gives("DrawBoundingBoxes[T=float]", "float[1,3,3,1] 0; float[1,1,4] 0 0 1 1",
            "float[1,3,3,1] 1 1 1 1 0 1 1 1 1");

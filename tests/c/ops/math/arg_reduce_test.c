@@ -65,7 +65,30 @@ TEST(lines_of_all_lengths) {
     for (int smallest = 0; smallest < 2; smallest++) {
       for (int64_t columns = 1; columns <= 40; columns++) check_lines(smallest, kTypes[t], 1, 11, columns);
       for (int64_t columns = 1; columns <= 150; columns += 7) check_lines(smallest, kTypes[t], 0, 9, columns);
+      for (int64_t columns = 63; columns <= 600; columns += 64)
+        check_lines(smallest, kTypes[t], 1, 3, columns);
     }
+}
+
+TEST(first_numbers_of_long_rows) {
+  static const DataType kTypes[] = {DT_FLOAT, DT_HALF, DT_BFLOAT16};
+  for (int t = 0; t < 3; t++) {
+    for (int64_t first = 0; first < 600; first += 13) {
+      char text[64];
+      OpRun run;
+      Status status;
+      status_init(&status);
+      snprintf(text, sizeof text, "ArgMax[T=%s]", dtype_name(kTypes[t]));
+      CHECK_OK(op_run_begin(&run, text, &status), status);
+      Tensor *x = op_run_input(&run, kTypes[t], 1, (int64_t[]){600});
+      CHECK(x);
+      for (int64_t i = 0; i < 600; i++) tensor_put(x, i, i < first ? NAN : i % 2 == 0 ? -INFINITY : -3);
+      CHECK_OK(op_run_inputs(&run, "int32[] 0", &status), status);
+      CHECK_OK(op_run_compute(&run, &status), status);
+      CHECK_INT_EQ((int64_t)tensor_get(&run.outputs[0], 0), first + (first % 2 == 0));
+      op_run_end(&run);
+    }
+  }
 }
 
 TEST(empty_results_and_refused_dimensions) {

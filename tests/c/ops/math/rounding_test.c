@@ -1,4 +1,7 @@
 /* Rounding, and tests for infinity and NaN; unary_math_test.c compares rounding with libm. */
+#include <float.h>
+#include <math.h>
+
 #include "gradient_cases.h"
 #include "gradient_checker.h"
 #include "harness.h"
@@ -32,6 +35,56 @@ TEST(next_numbers) {
            "float[4] 1.00000011920929 -1.4012984643248171e-45 1 nan");
   op_gives("NextAfter[T=double]", "double[2,1] 1 -1; double[2] 9 -9",
            "double[2,2] 1.0000000000000002 0.9999999999999999 -0.9999999999999999 -1.0000000000000002");
+}
+
+/* All pairs, compared with the C library's function; the sign of 0 counts. */
+static void check_next(DataType type, const double *numbers, int64_t count) {
+  OpRun run;
+  Status status;
+  status_init(&status);
+  CHECK_OK(op_run_begin(&run, type == DT_FLOAT ? "NextAfter[T=float]" : "NextAfter[T=double]", &status),
+           status);
+  Tensor *a = op_run_input(&run, type, 2, (int64_t[]){count, 1}),
+         *b = op_run_input(&run, type, 1, (int64_t[]){count});
+  CHECK(a && b);
+  for (int64_t i = 0; i < count; i++) tensor_put(a, i, numbers[i]), tensor_put(b, i, numbers[i]);
+  CHECK_OK(op_run_compute(&run, &status), status);
+  for (int64_t i = 0; i < count * count; i++) {
+    double x = numbers[i / count], y = numbers[i % count], got = tensor_get(&run.outputs[0], i);
+    double want = type == DT_FLOAT ? (double)nextafterf((float)x, (float)y) : nextafter(x, y);
+    CHECK_CONTEXT("after %g towards %g: %.17g, want %.17g", x, y, got, want);
+    CHECK(isnan(want) ? isnan(got) : got == want && signbit(got) == signbit(want));
+  }
+  op_run_end(&run);
+  CHECK_CONTEXT("%s", "");
+}
+
+TEST(next_numbers_of_all_kinds) {
+  static const double kFloats[] = {0,
+                                   -0.0,
+                                   1,
+                                   -1,
+                                   0x1p-149,
+                                   -0x1p-149,
+                                   0x1p-126,
+                                   -0x1p-126,
+                                   INFINITY,
+                                   -INFINITY,
+                                   NAN,
+                                   -NAN,
+                                   0x1.fffffep127,
+                                   -0x1.fffffep127,
+                                   2,
+                                   -2,
+                                   0x1.fffffep0,
+                                   3.5,
+                                   -1e-40};
+  static const double kDoubles[] =
+      {0,         -0.0, 1,    -1,      0x1p-1074, -0x1p-1074, 0x1p-1022, -0x1p-1022,          INFINITY,
+       -INFINITY, NAN,  -NAN, DBL_MAX, -DBL_MAX,  2,          -2,        0x1.fffffffffffffp0, 3.5,
+       -1e-310};
+  check_next(DT_FLOAT, kFloats, sizeof kFloats / sizeof *kFloats);
+  check_next(DT_DOUBLE, kDoubles, sizeof kDoubles / sizeof *kDoubles);
 }
 
 GRADIENT_CASES(rounding, {"NextAfter[T=double]", "double[3] 1 2 -3; double[3] 2 1 0"},
