@@ -87,4 +87,17 @@ void narrow_filter_gradient_f32(const Conv *conv, const float *x, const float *d
 void narrow_filter_gradient_f64(const Conv *conv, const double *x, const double *dy, double *dw,
                                 const Parallel *parallel);
 
+/* CONV_FILTER of a convolution of one group for images with few channels, where the sums over the windows of
+ * a line stay in registers. */
+typedef struct ShortRows {
+  /* Whether it is faster than the product of ConvType. */
+  bool (*suit)(const Conv *conv);
+  /* In bytes, 64-byte aligned; its contents are undefined before and after. */
+  int64_t (*workspace)(const Conv *conv);
+  void (*gradient)(const Conv *conv, const void *x, const void *dy, void *dw, const Parallel *parallel,
+                   void *workspace);
+} ShortRows;
+
+extern const ShortRows short_rows_f32, short_rows_f64;
+
 #endif

@@ -235,6 +235,16 @@ static bool sum_tiles(KernelContext *context, const Conv *conv, const void *x, c
   return true;
 }
 
+/* The same for images with few channels. */
+static bool sum_short_rows(KernelContext *context, const ShortRows *rows, const Conv *conv, const void *x,
+                           const void *dy, void *dw, Status *status) {
+  Buffer *workspace = kernel_scratch(context, rows->workspace(conv), status);
+  if (!workspace) return false;
+  rows->gradient(conv, x, dy, dw, context->parallel, workspace->data);
+  buffer_unref(workspace);
+  return true;
+}
+
 /* Whether a product would use few of its lanes. */
 static bool is_narrow(const Conv *conv) {
   enum { OUTPUTS = 4, CHANNELS = 8 };
@@ -244,15 +254,17 @@ static bool is_narrow(const Conv *conv) {
 /* The gradient by the filter: a function of its own, because only training needs its code. */
 static bool sum_windows(KernelContext *context, ConvProduct product, const Conv *conv, const void *x,
                         const void *dy, void *dw, Status *status) {
-  /* also with a single channel, where only this product is faster so */
-  if (conv->groups == conv->in_channels) return depthwise_multiply(context, product, conv, x, dy, dw, status);
   const ConvType *type = TYPED_LOOPS(kTypedProducts, context->output_types[0]);
+  const ShortRows *short_rows = type == &conv_f32 ? &short_rows_f32 : &short_rows_f64;
   bool done = false;
   if (is_narrow(conv)) {
     if (type == &conv_f32) narrow_filter_gradient_f32(conv, x, dy, dw, context->parallel);
     else narrow_filter_gradient_f64(conv, x, dy, dw, context->parallel);
     return true;
   }
+  if (short_rows->suit(conv)) return sum_short_rows(context, short_rows, conv, x, dy, dw, status);
+  /* also with a single channel, where only this product is faster so */
+  if (conv->groups == conv->in_channels) return depthwise_multiply(context, product, conv, x, dy, dw, status);
   if (type == &conv_f32) TRY(sum_tiles(context, conv, x, dy, dw, &done, status));
   return done || multiply_windows(context, product, conv, type, x, dy, NULL, dw, status);
 }
