@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "ops/math/double_pairs.h"
+#include "simd/double_math.h"
+#include "simd/vector_math.h"
 
 /* x - round(x), for |x| <= 2^50. */
 SIMD_INLINE f64x2 from_integer(f64x2 x) {
@@ -40,7 +41,7 @@ SIMD_INLINE f64x2 digamma_of_positive(f64x2 x) {
   f64x2 one = f64x2_splat(1), slope;
   i64x2 small = x < f64x2_splat(SHIFT);
   f64x2 y = f64x2_select(small, x + f64x2_splat(SHIFT), x), inverse = one / y, z = inverse * inverse;
-  f64x2 far = f64x2_log_of(y) - (f64x2_splat(0.5) * inverse + z * f64x2_polynomial(z, kTerms, 7));
+  f64x2 far = f64x2_log_normal(y) - (f64x2_splat(0.5) * inverse + z * f64x2_polynomial(z, kTerms, 7));
   if (!i64x2_any(small)) return far;
   f64x2 product = rising_product(f64x2_select(small, x, one), &slope);
   return f64x2_select(small, far - slope / product, far);
@@ -53,10 +54,10 @@ SIMD_INLINE f64x2 digamma_pair(f64x2 x) {
   f64x2 y = digamma_of_positive(f64x2_select(negative, one - given, given));
   if (i64x2_any(negative)) {
     /* the reflection: y - pi / tan(pi x) */
-    f64x2 sine, cosine;
-    f64x2_sin_cos(from_integer(given) * f64x2_splat(kPi / 2), &sine, &cosine);
+    f64x2 half = from_integer(given) * f64x2_splat(kPi / 2), zero = f64x2_splat(0);
+    f64x2 sine = f64x2_sin_near(half, zero), cosine = f64x2_cos_near(half, zero);
     f64x2 tangent = f64x2_splat(kPi / 2) * (cosine * cosine - sine * sine) / (sine * cosine);
-    y = f64x2_select(negative, f64x2_select(sine == f64x2_splat(0), nan, y - tangent), y);
+    y = f64x2_select(negative, f64x2_select(sine == zero, nan, y - tangent), y);
   }
   return f64x2_select(known, y, f64x2_select(x > one, x, nan));
 }
