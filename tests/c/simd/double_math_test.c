@@ -13,6 +13,8 @@
 typedef long double Wide;
 
 static const Wide kPi = 3.14159265358979323846264338327950288L;
+static const Wide kRootOfPi =
+    1.77245385090551602729816748334114518L; /* clang 19 cannot fold sqrtl for WebAssembly */
 
 static double double_of_bits(uint64_t bits) {
   double value;
@@ -117,12 +119,12 @@ static Wide bell(Wide x) {
 static Wide erf_series(Wide x) {
   Wide term = x, sum = 0;
   for (int k = 1; k < 400; k += 2, term *= 2 * x * x / k) sum += term;
-  return 2 / sqrtl(kPi) * bell(x) * sum;
+  return 2 / kRootOfPi * bell(x) * sum;
 }
 static Wide erfc_fraction(Wide x) {
   Wide f = x;
   for (int k = 300; k > 0; k--) f = x + k / (2 * f);
-  return bell(x) / (sqrtl(kPi) * f);
+  return bell(x) / (kRootOfPi * f);
 }
 static Wide wide_erfc(Wide x) {
   if (isnan(x) || fabsl(x) > 40) return isnan(x) ? x : x > 0 ? 0 : 2;
