@@ -45,7 +45,7 @@ static Wide times_log2(Wide n) { return n * 0x1.62e42fefa3800p-1L; } /* exact; l
 
 static Wide expm1_series(Wide x) {
   Wide sum = 0, term = 1;
-  for (int k = 1; k < 40; k++) sum += term *= x / k;
+  for (int k = 1; k < 27; k++) sum += term *= x / k;
   return sum;
 }
 static Wide wide_exp(Wide x) {
@@ -58,7 +58,7 @@ static Wide wide_expm1(Wide x) { return fabsl(x) < 0.5L ? (x == 0 ? x : expm1_se
 /* 2 atanh(x / (2 + x)) */
 static Wide log1p_series(Wide x) {
   Wide s = x / (2 + x), power = s, sum = 0;
-  for (int k = 1; k < 90; k += 2, power *= s * s) sum += power / k;
+  for (int k = 1; k < 50; k += 2, power *= s * s) sum += power / k;
   return 2 * sum;
 }
 static Wide wide_log(Wide x) {
@@ -74,7 +74,10 @@ static Wide wide_tanh(Wide x) {
   Wide e = wide_expm1(2 * fabsl(x));
   return x == 0 ? x : copysignl(isinf(e) ? 1 : e / (e + 2), x);
 }
-static Wide wide_sigmoid(Wide x) { return x < 0 ? wide_exp(x) / (1 + wide_exp(x)) : 1 / (1 + wide_exp(-x)); }
+static Wide wide_sigmoid(Wide x) {
+  if (fabsl(x) < 1) return (1 + wide_tanh(x / 2)) / 2;
+  return x < 0 ? wide_exp(x) / (1 + wide_exp(x)) : 1 / (1 + wide_exp(-x));
+}
 static Wide wide_softplus(Wide x) { return (x > 0 ? x : 0) + wide_log1p(wide_exp(-fabsl(x))); }
 static Wide wide_elu(Wide x) { return x < 0 ? wide_expm1(x) : x; }
 static Wide wide_selu(Wide x) {
@@ -83,12 +86,12 @@ static Wide wide_selu(Wide x) {
 
 static Wide sine_series(Wide r) {
   Wide sum = 0, term = r;
-  for (int k = 1; k < 40; k += 2, term *= -r * r / ((k - 1) * k)) sum += term;
+  for (int k = 1; k < 30; k += 2, term *= -r * r / ((k - 1) * k)) sum += term;
   return sum;
 }
 static Wide cosine_series(Wide r) {
   Wide sum = 0, term = 1;
-  for (int k = 0; k < 40; k += 2, term *= -r * r / ((k - 1) * k)) sum += term;
+  for (int k = 0; k < 30; k += 2, term *= -r * r / ((k - 1) * k)) sum += term;
   return sum;
 }
 /* pi / 2 in parts whose products with n below 2^20 are exact. Larger angles are left to the C library. */
@@ -118,12 +121,12 @@ static Wide bell(Wide x) {
 }
 static Wide erf_series(Wide x) {
   Wide term = x, sum = 0;
-  for (int k = 1; k < 400; k += 2, term *= 2 * x * x / k) sum += term;
+  for (int k = 1; k < 120; k += 2, term *= 2 * x * x / k) sum += term;
   return 2 / kRootOfPi * bell(x) * sum;
 }
 static Wide erfc_fraction(Wide x) {
   Wide f = x;
-  for (int k = 300; k > 0; k--) f = x + k / (2 * f);
+  for (int k = 120; k > 0; k--) f = x + k / (2 * f);
   return bell(x) / (kRootOfPi * f);
 }
 static Wide wide_erfc(Wide x) {
@@ -152,6 +155,7 @@ static Wide wide_asin(Wide x) {
 }
 static Wide wide_acos(Wide x) {
   if (!(fabsl(x) <= 1)) return (Wide)NAN;
+  if (fabsl(x) < 0.5L) return kPi / 2 - wide_asin(x);
   return 2 * atan_of_positive(sqrtl((1 - x) / (1 + x)));
 }
 static Wide wide_sinh(Wide x) {
