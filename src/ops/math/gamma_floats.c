@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ops/math/gamma_pairs.h"
 #include "simd/double_math.h"
 #include "simd/vector_math.h"
 
@@ -12,21 +13,6 @@ SIMD_INLINE f64x2 from_integer(f64x2 x) {
   return x - ((x + magic) - magic);
 }
 
-/* x (x + 1) ... (x + SHIFT - 1), and its derivative: their quotient is the difference of the function at
- * x + SHIFT and at x. */
-enum { SHIFT = 8 };
-SIMD_INLINE f64x2 rising_product(f64x2 x, f64x2 *derivative) {
-  f64x2 product = x, slope = f64x2_splat(1);
-  SIMD_UNROLL
-  for (int k = 1; k < SHIFT; k++) {
-    f64x2 factor = x + f64x2_splat(k);
-    slope = f64x2_madd(slope, factor, product);
-    product *= factor;
-  }
-  *derivative = slope;
-  return product;
-}
-
 static const double kPi = 3.14159265358979323846;
 
 /* Arguments that the formulas allow; of those below -2^50, all floats are poles. */
@@ -34,24 +20,11 @@ SIMD_INLINE i64x2 is_known(f64x2 x) {
   return (x > f64x2_splat(-0x1p50)) & (x < f64x2_splat((double)INFINITY)) & (x != f64x2_splat(0));
 }
 
-SIMD_INLINE f64x2 digamma_of_positive(f64x2 x) {
-  /* of the asymptotic series: Bernoulli numbers B(2k) / 2k */
-  static const double kTerms[] = {1.0 / 12,  -1.0 / 120,     1.0 / 252, -1.0 / 240,
-                                  1.0 / 132, -691.0 / 32760, 1.0 / 12};
-  f64x2 one = f64x2_splat(1), slope;
-  i64x2 small = x < f64x2_splat(SHIFT);
-  f64x2 y = f64x2_select(small, x + f64x2_splat(SHIFT), x), inverse = one / y, z = inverse * inverse;
-  f64x2 far = f64x2_log_normal(y) - (f64x2_splat(0.5) * inverse + z * f64x2_polynomial(z, kTerms, 7));
-  if (!i64x2_any(small)) return far;
-  f64x2 product = rising_product(f64x2_select(small, x, one), &slope);
-  return f64x2_select(small, far - slope / product, far);
-}
-
 SIMD_INLINE f64x2 digamma_pair(f64x2 x) {
   f64x2 nan = f64x2_splat((double)NAN), one = f64x2_splat(1);
   i64x2 known = is_known(x), negative = known & (x < f64x2_splat(0));
   f64x2 given = f64x2_select(known, x, one);
-  f64x2 y = digamma_of_positive(f64x2_select(negative, one - given, given));
+  f64x2 y = gamma_digamma_of_positive(f64x2_select(negative, one - given, given));
   if (i64x2_any(negative)) {
     /* the reflection: y - pi / tan(pi x) */
     f64x2 half = from_integer(given) * f64x2_splat(kPi / 2), zero = f64x2_splat(0);
