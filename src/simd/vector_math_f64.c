@@ -64,13 +64,14 @@ SIMD_INLINE f64x2 sine(f64x2 x, int turns, double (*far)(double)) {
 SIMD_INLINE f64x2 sin_of(f64x2 x) { return f64x2_select(x == f64x2_splat(0), x, sine(x, 0, sin)); }
 SIMD_INLINE f64x2 cos_of(f64x2 x) { return sine(x, 1, cos); }
 
-/* For |x| <= 1. */
-SIMD_INLINE f64x2 erf_near(f64x2 x) {
-  static const double kP[] = {0.12837916709551256,     -0.3761263890318355,     0.11283791670945244,
-                              -0.02686617064327463,    0.005223977607409817,    -0.0008548325989016169,
-                              0.00012055295299428117,  -1.4924744246121813e-05, 1.644751238731414e-06,
-                              -1.6209134376177018e-07, 1.3722792472181223e-08,  -7.80083851099727e-10};
-  return f64x2_madd(x, f64x2_polynomial(x * x, kP, 12), x);
+/* erf(x) - x for |x| <= 1. */
+SIMD_INLINE f64x2 erf_rest(f64x2 x) {
+  static const double kP[] = {0.1283791670955126,     -0.37612638903183876,   0.11283791670958783,
+                              -0.026866170645631883,  0.005223977629245334,   -0.0008548327199329069,
+                              0.00012055338159935015, -1.492574813568391e-05, 1.6463246450343925e-06,
+                              -1.637236137158663e-07, 1.4798277304950079e-08, -1.187621302578852e-09,
+                              6.762168221046267e-11};
+  return x * f64x2_polynomial(x * x, kP, 13);
 }
 
 /* For t >= 0.7, erfc(t) = exp(-t^2) * q(y) / (t + 2.25) with y = (t - 2.25) / (t + 2.25), without the factor
@@ -99,7 +100,7 @@ SIMD_INLINE f64x2 erfc_parts(f64x2 t, f64x2 *shifted) {
 /* From 6 on the result is 1. */
 SIMD_INLINE f64x2 error_function(f64x2 x) {
   static const double kFar[] = {6};
-  f64x2 a = f64x2_abs(x), near = erf_near(x), shifted;
+  f64x2 a = f64x2_abs(x), near = x + erf_rest(x), shifted;
   i64x2 is_near = a < f64x2_one();
   if (!i64x2_any(~is_near)) return near;
   f64x2 parts = erfc_parts(f64x2_pmin(a, f64x2_constant(kFar, 0)), &shifted);
@@ -107,15 +108,18 @@ SIMD_INLINE f64x2 error_function(f64x2 x) {
   return f64x2_select(is_near, near, f64x2_copysign(far, x));
 }
 
-/* Below 0.7 1 - erf(x). Above, a negative x has as much less than 2. From 27.3 on the result is 0; before,
- * 2^n may be below the normal numbers, and is two factors. */
+/* Below 0.8 1 - erf(x), from 1/4 on as 1/2 - (erf(x) - 1/2). Above, a negative x has as much less than 2.
+ * From 27.3 on the result is 0; before, 2^n may be below the normal numbers, and is two factors. */
 SIMD_INLINE f64x2 complementary_error_function(f64x2 x) {
-  static const double kBounds[] = {27.3, 0.7, 0x1p-100};
-  f64x2 t = f64x2_pmin(f64x2_abs(x), f64x2_constant(kBounds, 0)), near = f64x2_one() - erf_near(x), shifted;
-  i64x2 is_near = t < f64x2_constant(kBounds, 1);
+  static const double kBounds[] = {27.3, 0.25, 0x1p-100, 0.8};
+  const f64x2 one = f64x2_one();
+  f64x2 t = f64x2_pmin(f64x2_abs(x), f64x2_constant(kBounds, 0)), shifted;
+  f64x2 base = f64x2_select(x < f64x2_constant(kBounds, 1), one, f64x2_half());
+  f64x2 near = base - ((x - (one - base)) + erf_rest(x));
+  i64x2 is_near = t < f64x2_constant(kBounds, 3);
   if (!i64x2_any(~is_near)) return near;
   f64x2 parts = erfc_parts(t, &shifted);
-  f64x2 power = f64x2_power_of_2(shifted + f64x2_splat(100), f64x2_one());
+  f64x2 power = f64x2_power_of_2(shifted + f64x2_splat(100), one);
   f64x2 far = parts * power * f64x2_constant(kBounds, 2);
   return f64x2_select(is_near, near, f64x2_select(x < f64x2_splat(0), f64x2_two() - far, far));
 }
