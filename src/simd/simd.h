@@ -270,6 +270,11 @@ SIMD_INLINE f32x4 f32x4_copysign(f32x4 a, f32x4 sign) {
   return (f32x4)(((i32x4)a & ~bit) | ((i32x4)sign & bit));
 }
 
+SIMD_INLINE f64x2 f64x2_copysign(f64x2 a, f64x2 sign) {
+  i64x2 bit = (i64x2)f64x2_splat(-0.0);
+  return (f64x2)(((i64x2)a & ~bit) | ((i64x2)sign & bit));
+}
+
 /* Correctly rounded; NaN below zero, -0 stays -0. */
 SIMD_INLINE f32x4 f32x4_sqrt(f32x4 a) {
 #ifdef __wasm_simd128__
@@ -332,6 +337,7 @@ SIMD_INLINE int i32x4_any(i32x4 mask) {
   return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
 #endif
 }
+SIMD_INLINE int i64x2_any(i64x2 mask) { return i32x4_any((i32x4)mask); }
 
 /* rows[i][j] becomes rows[j][i]. */
 SIMD_INLINE void f32x4_transpose(f32x4 rows[4]) {

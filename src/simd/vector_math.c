@@ -45,29 +45,3 @@ void vector_exp_far(float *x) {
   else e = f32x16_exp_anywhere(v, f32x16_exp_parts_short);
   f32x16_store(x, e);
 }
-
-SIMD_INLINE void map_scalar(int64_t count, const double *x, double *y, double (*function)(double)) {
-  for (int64_t i = 0; i < count; i++) y[i] = function(x[i]);
-}
-
-static double sigmoid(double x) {
-  double e = exp(-fabs(x));
-  return (x < 0 ? e : 1) / (1 + e);
-}
-static double softplus(double x) { return (x < 0 ? 0 : x) + log1p(exp(-fabs(x))); }
-static double elu(double x) { return x < 0 ? expm1(x) : x; }
-static double selu(double x) { return x < 0 ? expm1(x) * SELU_SCALE_ALPHA : x * SELU_SCALE; }
-
-void vector_exp_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, exp); }
-void vector_expm1_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, expm1); }
-void vector_log_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, log); }
-void vector_log1p_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, log1p); }
-void vector_tanh_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, tanh); }
-void vector_sigmoid_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, sigmoid); }
-void vector_sin_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, sin); }
-void vector_cos_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, cos); }
-void vector_erf_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, erf); }
-void vector_erfc_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, erfc); }
-void vector_softplus_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, softplus); }
-void vector_elu_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, elu); }
-void vector_selu_f64(int64_t count, const double *x, double *y) { map_scalar(count, x, y, selu); }

@@ -13,8 +13,13 @@
  * Special values are those of C's math.h: exp(-inf) = 0, log(0) = -inf, log(x < 0) = NaN, tanh(-0) = -0, NaN
  * stays NaN.
  *
- * The loops give each element the value of the inline function: neither length nor position matters. float64
- * uses the C library, whose functions err by 1 or 2 ulp; sigmoid by 3.
+ * The loops give each element the value of the inline function: neither length nor position matters. The
+ * bounds of those over doubles, of which simd/double_math.h has the functions:
+ *
+ *   exp, expm1, log, log1p, sin, cos, elu  1.5 ulp
+ *   tanh, erf, softplus, selu              2 ulp
+ *   sigmoid                                3 ulp
+ *   erfc                                   4 ulp
  */
 #ifndef TFCORE_SIMD_VECTOR_MATH_H_
 #define TFCORE_SIMD_VECTOR_MATH_H_

@@ -1,9 +1,10 @@
 #include "ops/math/complex_floats.h"
 
-#include "ops/math/double_pairs.h"
 #include "ops/support/complex_math.h"
 #include "ops/support/element_types.h"
 #include "simd/circular_math.h"
+#include "simd/double_math.h"
+#include "simd/vector_math.h"
 
 typedef struct ComplexPair {
   f64x2 real, imaginary;
@@ -33,20 +34,19 @@ SIMD_INLINE i64x2 log_pair(ComplexPair *z) {
   f64x2 x = f64x2_abs(z->real), y = f64x2_abs(z->imaginary), square = x * x + y * y, one = f64x2_splat(1);
   f64x2 larger = f64x2_pmax(x, y), smaller = f64x2_pmin(x, y), f, e = f64x2_log_exponent(square, &f);
   f = f64x2_select(e == f64x2_splat(0), (larger - one) * (larger + one) + smaller * smaller, f);
-  z->real = f64x2_splat(0.5) * f64x2_log_by_parts(e, f);
+  z->real = f64x2_splat(0.5) * f64x2_log_by_parts(e, f, f64x2_splat(0));
   return has_magnitude(square);
 }
 
 SIMD_INLINE i64x2 exp_pair(ComplexPair *z) {
-  f64x2 sine, cosine, shifted, x = z->real, y = z->imaginary, r = f64x2_reduce_half_pi(y, &shifted);
-  f64x2_sin_cos(r, &sine, &cosine);
-  f64x2 e = f64x2_exp_of(x);
+  f64x2 shifted, x = z->real, y = z->imaginary, r = f64x2_reduce_half_pi(y, &shifted), zero = f64x2_splat(0);
+  f64x2 sine = f64x2_sin_near(r, zero), cosine = f64x2_cos_near(r, zero), e = f64x2_exp_near(x);
   i64x2 quadrant = (i64x2)shifted, is_odd = -(quadrant & 1);
   i64x2 sine_sign = (i64x2)((u64x2)(quadrant & 2) << 62),
         cosine_sign = (i64x2)((u64x2)((quadrant + 1) & 2) << 62);
   z->real = e * (f64x2)((i64x2)f64x2_select(is_odd, sine, cosine) ^ cosine_sign);
   f64x2 imaginary = e * (f64x2)((i64x2)f64x2_select(is_odd, cosine, sine) ^ sine_sign);
-  z->imaginary = f64x2_select(y == f64x2_splat(0), y, imaginary);
+  z->imaginary = f64x2_select(y == zero, y, imaginary);
   return is_in_range(x, 700) & is_in_range(y, 0x1p20);
 }
 

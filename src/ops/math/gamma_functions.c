@@ -23,8 +23,8 @@ double gamma_digamma(double x) {
   return digamma_of_positive(1 - x) - kPi / tan(kPi * from_pole);
 }
 
-/* Adds terms until Euler and Maclaurin's formula gives the remainder, which requires q >= 10 and q >= s. If
- * the terms become negligible earlier, that is the sum. */
+/* Adds terms until Euler and Maclaurin's formula gives the remainder, which requires q >= 10 and q >= s, or
+ * until that is negligible: with the term, it is at most 1 + q / (s - 1) times the term. */
 static double zeta_of_positive(double s, double q) {
   /* B(2k) / (2k)! */
   static const double kTerms[] = {1.0 / 12,
@@ -40,7 +40,7 @@ static double zeta_of_positive(double s, double q) {
   for (; q < 10 || q < s; q++) {
     double term = pow(q, -s);
     sum += term;
-    if (!(term > sum * 1e-18) || isinf(sum)) return sum;
+    if (!(term * (s - 1 + q) > sum * 1e-18 * (s - 1)) || isinf(sum)) return sum;
   }
   double power = pow(q, -s), factor = s * power / q;
   sum += q * power / (s - 1) + power / 2;

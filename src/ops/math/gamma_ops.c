@@ -10,6 +10,10 @@
 #include "ops/math/gamma_floats.h"
 #include "ops/math/gamma_functions.h"
 
+static void polygamma_loop(int64_t count, const double *n, const double *x, double *z) {
+  for (int64_t i = 0; i < count; i++) z[i] = gamma_polygamma(n[i], x[i]);
+}
+
 #define TEMPLATE "ops/math/gamma_ops.inc"
 #define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"

@@ -3,6 +3,7 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
 #include "ops/support/element_types.h"
+#include "ops/math/gamma_floats.h"
 #include "ops/math/gamma_functions.h"
 #include "ops/math/incomplete_functions.h"
 
@@ -10,6 +11,10 @@ typedef struct BetaJob {
   const Tensor *inputs[3];
   Tensor *out;
 } BetaJob;
+
+static void zeta_loop(int64_t count, const double *s, const double *q, double *z) {
+  for (int64_t i = 0; i < count; i++) z[i] = gamma_zeta(s[i], q[i]);
+}
 
 #define TEMPLATE "ops/math/incomplete_ops.inc"
 #define TYPES TYPES_FLOAT

@@ -9,27 +9,21 @@
 #include "ops/support/elementwise.h"
 #include "simd/circular_math.h"
 
-/* wasm's C library returns numbers for some arguments below 1. */
-static double acosh_or_nan(double x) { return x < 1 ? (double)NAN : acosh(x); }
-
 #define TEMPLATE "ops/math/trigonometry.inc"
 #define TYPES TYPES_COMPLEX
-#include "simd/types/f64.inc"
-#include TEMPLATE
-#include "simd/types/end.inc"
 #include "simd/each_type.inc"
 
-static const VectorFunction kVectorTan = {vector_tan_f32, tan_loop_f64, tan_loop_c64, tan_loop_c128};
-static const VectorFunction kVectorAsin = {vector_asin_f32, asin_loop_f64, asin_loop_c64, asin_loop_c128};
-static const VectorFunction kVectorAcos = {vector_acos_f32, acos_loop_f64, acos_loop_c64, acos_loop_c128};
-static const VectorFunction kVectorAtan = {vector_atan_f32, atan_loop_f64, atan_loop_c64, atan_loop_c128};
-static const VectorFunction kVectorSinh = {vector_sinh_f32, sinh_loop_f64, sinh_loop_c64, sinh_loop_c128};
-static const VectorFunction kVectorCosh = {vector_cosh_f32, cosh_loop_f64, cosh_loop_c64, cosh_loop_c128};
-static const VectorFunction kVectorAsinh = {vector_asinh_f32, asinh_loop_f64, asinh_loop_c64,
+static const VectorFunction kVectorTan = {vector_tan_f32, vector_tan_f64, tan_loop_c64, tan_loop_c128};
+static const VectorFunction kVectorAsin = {vector_asin_f32, vector_asin_f64, asin_loop_c64, asin_loop_c128};
+static const VectorFunction kVectorAcos = {vector_acos_f32, vector_acos_f64, acos_loop_c64, acos_loop_c128};
+static const VectorFunction kVectorAtan = {vector_atan_f32, vector_atan_f64, atan_loop_c64, atan_loop_c128};
+static const VectorFunction kVectorSinh = {vector_sinh_f32, vector_sinh_f64, sinh_loop_c64, sinh_loop_c128};
+static const VectorFunction kVectorCosh = {vector_cosh_f32, vector_cosh_f64, cosh_loop_c64, cosh_loop_c128};
+static const VectorFunction kVectorAsinh = {vector_asinh_f32, vector_asinh_f64, asinh_loop_c64,
                                             asinh_loop_c128};
-static const VectorFunction kVectorAcosh = {vector_acosh_f32, acosh_loop_f64, acosh_loop_c64,
+static const VectorFunction kVectorAcosh = {vector_acosh_f32, vector_acosh_f64, acosh_loop_c64,
                                             acosh_loop_c128};
-static const VectorFunction kVectorAtanh = {vector_atanh_f32, atanh_loop_f64, atanh_loop_c64,
+static const VectorFunction kVectorAtanh = {vector_atanh_f32, vector_atanh_f64, atanh_loop_c64,
                                             atanh_loop_c128};
 
 #define ALL_FLOATING(function) \
@@ -197,10 +191,6 @@ const OpRegistration kOpAtanh = {
     .gradient_fn = atanh_gradient,
     .kernels = ALL_FLOATING(&kVectorAtanh),
 };
-
-static void atan2_loop(int64_t count, const double *y, const double *x, double *z) {
-  for (int64_t i = 0; i < count; i++) z[i] = atan2(y[i], x[i]);
-}
 
 #define TEMPLATE "ops/math/atan2.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF)

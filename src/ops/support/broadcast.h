@@ -40,6 +40,9 @@ typedef void BinaryLoop(const void *a, const void *b, void *out, int64_t n, Broa
 void broadcast_run(const Parallel *parallel, const Broadcast *plan, const void *a, const void *b, void *out,
                    int64_t in_size, int64_t out_size, BinaryLoop *loop);
 
+/* The elements at a time of loops in ops/support/binary_blocks.inc. */
+enum { BROADCAST_BLOCK = 128 };
+
 /* A whole binary kernel: inputs 0 and 1, output 0 (in the memory of an input if possible). */
 MUST_CHECK bool broadcast_binary(KernelContext *context, BinaryLoop *loop, Status *status);
 /* The same with the loop in the kernel's data: {DT_FLOAT, broadcast_kernel, add_f32}. */

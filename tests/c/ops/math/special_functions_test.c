@@ -9,6 +9,7 @@
 #include "gradient_checker.h"
 #include "harness.h"
 #include "op_runner.h"
+#include "ops/math/incomplete_functions.h"
 
 /* The largest relative error of each op. Bessel functions with waves are compared with their envelope, and
  * the exponential integral, which has a zero, with at least 1. Arguments of Igamma and the like are up to
@@ -120,6 +121,39 @@ TEST(incomplete_gamma_of_large_parameters) {
   /* Where the expansion for large parameters begins, both methods agree with mpmath. */
   op_gives_about("Igamma[T=double]", "double[2] 99999 100001; double[] 100300",
                  "double[2] 0.829439035239992072 0.82783117909045687", 1e-12);
+}
+
+/* Elements are computed in pairs of those that are computed in one way: all together as each alone. */
+TEST(incomplete_functions_do_not_depend_on_neighbours) {
+  typedef void Incomplete(int64_t count, const double *a, const double *x, double *z);
+  static Incomplete *const kFunctions[] = {incomplete_gamma, incomplete_gamma_upper, incomplete_gamma_by_a,
+                                           incomplete_gamma_sample_by_a};
+  enum { COUNT = 301 };
+  double a[COUNT], b[COUNT], x[COUNT], together[COUNT], alone;
+  unsigned seed = 1;
+  for (int i = 0; i < COUNT; i++) {
+    a[i] = i % 50 == 7    ? (double)INFINITY
+           : i % 50 == 9  ? -1
+           : i % 50 == 11 ? 2e5
+                          : random_to(&seed, 4000) / 97.0;
+    b[i] = random_to(&seed, 300) / 7.0;
+    x[i] = i % 50 == 13 ? 0 : i % 50 == 11 ? 199900 : random_to(&seed, 3000) / (i % 3 == 0 ? 5000.0 : 101.0);
+  }
+  for (size_t f = 0; f < sizeof kFunctions / sizeof *kFunctions; f++) {
+    kFunctions[f](COUNT, a, x, together);
+    for (int i = 0; i < COUNT; i++) {
+      kFunctions[f](1, &a[i], &x[i], &alone);
+      CHECK_CONTEXT("function %d of %.17g and %.17g", (int)f, a[i], x[i]);
+      CHECK(isnan(alone) ? isnan(together[i]) : together[i] == alone);
+    }
+  }
+  incomplete_beta(COUNT, a, b, x, together);
+  for (int i = 0; i < COUNT; i++) {
+    incomplete_beta(1, &a[i], &b[i], &x[i], &alone);
+    CHECK_CONTEXT("beta of %.17g, %.17g and %.17g", a[i], b[i], x[i]);
+    CHECK(isnan(alone) ? isnan(together[i]) : together[i] == alone);
+  }
+  CHECK_CONTEXT("%s", "");
 }
 
 TEST(betainc_takes_scalars_or_one_shape) {

@@ -235,6 +235,57 @@ TEST(special_values_of_floats) {
   op_gives("BesselI1e[T=float]", "float[5] 0 -0.0 inf -inf nan", "float[5] 0 -0.0 0 -0.0 nan");
 }
 
+/* Terms, and Euler and Maclaurin's formula. */
+static double reference_zeta(double s, double q) {
+  double sum = 0, end = q;
+  for (int k = 0; k < 400; k++, end++) sum += pow(end, -s);
+  return sum + pow(end, -s) * (end / (s - 1) + 0.5 + s / (12 * end));
+}
+
+/* Orders and arguments of many sizes, and special ones: each in one place of a pair and in the other. */
+TEST(zeta_and_polygamma_of_floats) {
+  enum { COUNT = 4001 };
+  static float orders[COUNT], x[COUNT], s[COUNT];
+  unsigned seed = 3;
+  for (int i = 0; i < COUNT; i++) {
+    orders[i] = (float)random_to(&seed, i % 2 ? 6 : 40);
+    x[i] = i % 50 == 3 ? INFINITY : (float)exp(random_to(&seed, 1000) * 0.02 - 12);
+    s[i] = i % 3 ? orders[i] + 1 : (float)(1 + exp(-random_to(&seed, 1000) * 0.013));
+  }
+  for (int zeta = 0; zeta < 2; zeta++) {
+    Status status;
+    OpRun run;
+    status_init(&status);
+    REQUIRE_OK(op_run_begin(&run, zeta ? "Zeta[T=float]" : "Polygamma[T=float]", &status), status);
+    int64_t count = COUNT;
+    for (int k = 0; k < 2; k++) {
+      Tensor *input = op_run_input(&run, DT_FLOAT, 1, &count);
+      if (CHECK(input)) memcpy(tensor_f32(input), k ? x : zeta ? s : orders, sizeof x);
+    }
+    bool runs = CHECK_OK(op_run_compute(&run, &status), status);
+    for (int i = 0; runs && i < COUNT; i++) {
+      double n = (double)orders[i], sign = orders[i] / 2 == floorf(orders[i] / 2) ? -1 : 1;
+      double want = isinf(x[i]) ? 0
+                    : zeta      ? reference_zeta((double)s[i], (double)x[i])
+                                : sign * tgamma(n + 1) * reference_zeta(n + 1, (double)x[i]);
+      float got = tensor_f32(&run.outputs[0])[i];
+      CHECK_CONTEXT("%d: %.9g of %.9g and %.9g", zeta, (double)got, zeta ? (double)s[i] : n, (double)x[i]);
+      if (!CHECK(is_near(got, want))) break;
+    }
+    op_run_end(&run);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* Of few terms the first is by far the largest, and yet the others count. */
+TEST(zeta_near_its_pole) {
+  op_gives_about("Zeta[T=double]",
+                 "double[] 1.0000000000000008881784197001252323; double[] 5.4210108624275221700e-20",
+                 "double[] 18447869973617121058", 1e4);
+  op_gives_about("Zeta[T=float]", "float[] 1.00000095367431640625; float[] 9.094947017729282379e-13",
+                 "float[] 1099541749436.8631276", 1e5);
+}
+
 TEST(polygamma) {
   op_gives_about("Polygamma[T=double]", "double[5] 1 1 2 3 1; double[5] 1 0.5 1 1 -0.5",
                  "double[5] 1.6449340668482264 4.934802200544679 -2.4041138063191885 6.493939402266829 "
