@@ -13,6 +13,7 @@
 
 enum {
   MOST_POINTS = SEEN * SEEN,
+  LONGEST = 64,            /* taps in a direction, at most */
   FILTER_BYTES = 16 << 20, /* the largest transformed filter */
   BLOCK_BYTES = 1 << 20,   /* of the transformed tiles and their products */
   BLOCK_ROWS = 30,         /* a multiple of the rows of gemm_f32's tiles */
@@ -23,6 +24,7 @@ enum {
 typedef struct Side {
   WindowView view;
   int points, tile;      /* of a tile: SEEN and its results, or one of each if the filter has one tap */
+  int taps, pieces;      /* of a piece of the filter; of the filter */
   int64_t phases, tiles; /* of a dilated convolution; of a phase */
 } Side;
 
@@ -30,15 +32,31 @@ typedef struct Side {
 typedef struct Plan {
   Side rows, columns;
   int points;
-  int64_t batch, channels, outputs;
-  int64_t tiles; /* of all images */
-  int64_t block; /* tiles at a time */
+  int64_t batch, pixel, outputs; /* pixel: channels of the image */
+  int pieces;                    /* of the filter */
+  int64_t channels;              /* that are summed: of all pieces */
+  int64_t tiles;                 /* of all images */
+  int64_t block;                 /* tiles at a time */
   /* elements between two points of the tiles, of the filter, and of the products */
   int64_t tile_stride, filter_stride, product_stride;
   bool backward;
 } Plan;
 
 static int points_of(const WindowAxis *axis) { return axis->filter == 1 ? 1 : SEEN; }
+
+/* The taps of a piece: for long filters those that need the fewest multiplications. */
+static int taps_of(int64_t filter) {
+  if (filter <= MOST_TAPS) return (int)filter;
+  /* six products for four results of three taps, or for three of four taps */
+  return (filter + 2) / 3 * 3 < (filter + 3) / 4 * 4 ? 3 : 4;
+}
+static int pieces_of(const WindowAxis *axis) {
+  int taps = taps_of(axis->filter);
+  return (int)((axis->filter + taps - 1) / taps);
+}
+static int pieces_of_filter(const Conv *conv) {
+  return pieces_of(&conv->axis[WINDOW_ROWS]) * pieces_of(&conv->axis[WINDOW_COLUMNS]);
+}
 static int points_of_filter(const Conv *conv) {
   return points_of(&conv->axis[WINDOW_ROWS]) * points_of(&conv->axis[WINDOW_COLUMNS]);
 }
@@ -48,7 +66,7 @@ static int64_t point_stride(int64_t elements) { return ((elements + 15) / 16 | 1
 
 /* Elements between two points of the filter. */
 static int64_t filter_stride(const Conv *conv) {
-  return point_stride(conv->in_channels * conv->out_channels);
+  return point_stride(pieces_of_filter(conv) * conv->in_channels * conv->out_channels);
 }
 
 /* The places of a phase from `place` on. */
@@ -60,10 +78,12 @@ static int64_t places_from(const WindowView *view, int64_t place) {
 static Side side_of(const WindowAxis *axis, bool backward) {
   WindowView view = backward ? window_backward(axis, 0) : window_forward(axis);
   if (axis->filter == 1) view.tap_step = 1; /* dilation means nothing, and each tile has a result */
-  int points = points_of(axis), tile = points + 1 - (int)axis->filter;
+  int points = points_of(axis), taps = taps_of(axis->filter), tile = points + 1 - taps;
   return (Side){.view = view,
                 .points = points,
                 .tile = tile,
+                .taps = taps,
+                .pieces = pieces_of(axis),
                 .phases = view.tap_step < view.places ? view.tap_step : view.places,
                 .tiles = (places_from(&view, 0) + tile - 1) / tile};
 }
@@ -74,9 +94,11 @@ static Plan plan_of(ConvProduct product, const Conv *conv) {
             .columns = side_of(&conv->axis[WINDOW_COLUMNS], backward),
             .points = points_of_filter(conv),
             .batch = conv->batch,
-            .channels = backward ? conv->out_channels : conv->in_channels,
+            .pixel = backward ? conv->out_channels : conv->in_channels,
+            .pieces = pieces_of_filter(conv),
             .outputs = backward ? conv->in_channels : conv->out_channels,
             .backward = backward};
+  p.channels = p.pieces * p.pixel;
   p.tiles = p.batch * p.rows.phases * p.columns.phases * p.rows.tiles * p.columns.tiles;
   int64_t fit = BLOCK_BYTES / (p.points * (int64_t)sizeof(float) * (p.channels + p.outputs));
   p.block = fit < BLOCK_ROWS ? BLOCK_ROWS : fit / BLOCK_ROWS * BLOCK_ROWS;
@@ -97,18 +119,19 @@ static int64_t of_line(const Plan *p, int64_t rows, int64_t columns) {
 }
 
 bool winograd_allows(const Conv *conv) {
-  int64_t most_taps = 1;
+  int most_taps = 1;
   for (int k = 0; k < WINDOW_AXES; k++) {
-    if (conv->axis[k].stride != 1) return false;
-    if (conv->axis[k].filter > most_taps) most_taps = conv->axis[k].filter;
+    const WindowAxis *axis = &conv->axis[k];
+    if (axis->stride != 1 || axis->filter > LONGEST) return false;
+    if (taps_of(axis->filter) > most_taps) most_taps = taps_of(axis->filter);
   }
-  if (most_taps < 2 || most_taps > MOST_TAPS) return false;
+  if (most_taps < 2) return false;
   for (int k = 0; k < WINDOW_AXES; k++) {
-    int64_t taps = conv->axis[k].filter;
+    int taps = taps_of(conv->axis[k].filter);
     if (taps != 1 && taps != most_taps) return false;
   }
   int64_t in = conv->in_channels, out = conv->out_channels,
-          most = FILTER_BYTES / (points_of_filter(conv) * (int64_t)sizeof(float));
+          most = FILTER_BYTES / (points_of_filter(conv) * pieces_of_filter(conv) * (int64_t)sizeof(float));
   return conv->groups == 1 && in % 4 == 0 && out % 4 == 0 && in >= 16 && out >= 16 && in <= most / out;
 }
 
@@ -124,15 +147,15 @@ static bool taps_see_pixels(const WindowAxis *axis) {
 }
 
 bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
-  if (!winograd_allows(conv)) return false;
+  if (!winograd_allows(conv) || (product != CONV_FORWARD && pieces_of_filter(conv) > 1)) return false;
   for (int k = 0; k < WINDOW_AXES; k++) {
     const WindowAxis *axis = &conv->axis[k];
     if (product == CONV_FILTER ? !taps_see_pixels(axis) : !windows_see_pixels(axis)) return false;
   }
   Plan p = plan_of(product, conv);
   double both = (double)p.channels * (double)p.outputs, tiles = (double)p.tiles;
-  double taps = (double)conv_depth(conv) / (double)conv->in_channels,
-         direct = taps * both * (double)(p.batch * p.rows.view.places * p.columns.view.places);
+  double places = (double)(p.batch * p.rows.view.places * p.columns.view.places),
+         direct = (double)conv_depth(conv) * (double)conv->out_channels * places;
   double transforms = tiles * 5 * (double)(p.channels + p.outputs), filter = both * (constant ? 2 : 10);
   return p.points * (tiles * both + transforms + filter) < 0.7 * direct;
 }
@@ -146,25 +169,31 @@ int64_t winograd_filter_size(const Conv *conv) {
 typedef struct FilterJob {
   const float *from;
   float *to;
-  int taps;                      /* in a line */
-  bool line, backward;           /* not a square; the last tap first */
+  int taps;                      /* in a line of a piece */
+  int64_t given_rows, given;     /* of these taps in each direction; the others are zero */
+  bool line;                     /* not a square */
+  int64_t next_row, next;        /* elements between taps */
+  int64_t first_row;             /* of the piece in the matrix of all pieces */
   int64_t rows, columns, stride; /* of a tap as a matrix; elements between two points */
+  int64_t all_rows;              /* of all pieces */
 } FilterJob;
 
 /* The four elements of each tap at `from`. A function of its own: V8 replaces its first, slow code of a
  * function only where the function is called again. */
 SIMD_NOINLINE void transform_elements(const FilterJob *job, const float *from, float *to) {
-  int64_t elements = job->rows * job->columns, next = job->backward ? -elements : elements;
-  if (job->backward) from += (job->line ? job->taps - 1 : job->taps * job->taps - 1) * elements;
-  if (job->line) transform_line_of_taps(job->taps, from, next, job->taps, to, job->stride);
-  else if (job->taps == 3) transform_taps(3, from, 3 * next, next, 3, 3, to, job->stride);
-  else transform_any_taps(job->taps, from, job->taps * next, next, job->taps, job->taps, to, job->stride);
+  if (job->line) transform_line_of_taps(job->taps, from, job->next, job->given, to, job->stride);
+  else if (job->taps == 3)
+    transform_taps(3, from, job->next_row, job->next, job->given_rows, job->given, to, job->stride);
+  else
+    transform_any_taps(job->taps, from, job->next_row, job->next, job->given_rows, job->given, to,
+                       job->stride);
 }
 
 /* Vectors [begin, end) of the elements of a tap. */
 static void transform_filter(void *arg, int64_t begin, int64_t end) {
   const FilterJob *job = arg;
-  for (int64_t i = 4 * begin; i < 4 * end; i += 4) transform_elements(job, job->from + i, job->to + i);
+  float *to = job->to + job->first_row * job->columns;
+  for (int64_t i = 4 * begin; i < 4 * end; i += 4) transform_elements(job, job->from + i, to + i);
 }
 
 /* The same vectors of the packed form, where those of four columns follow one another. */
@@ -172,24 +201,43 @@ static void transform_packed(void *arg, int64_t begin, int64_t end) {
   const FilterJob *job = arg;
   for (int64_t i = begin; i < end; i++) {
     int64_t column = i / job->rows * 4, row = i % job->rows;
-    float *to = job->to + gemm_f32.packed_b_place(job->rows, job->columns, row, column);
+    float *to = job->to + gemm_f32.packed_b_place(job->all_rows, job->columns, job->first_row + row, column);
     transform_elements(job, job->from + row * job->columns + column, to);
   }
 }
 
+/* The taps of a piece in one direction that the filter has. */
+static int64_t given_taps(const WindowAxis *axis, int piece) {
+  int taps = taps_of(axis->filter);
+  int64_t left = axis->filter - piece * taps;
+  return left < taps ? left : taps;
+}
+
 static void transform(const Conv *conv, const float *w, bool backward, ParallelBody *body, float *to,
                       const Parallel *parallel) {
-  int points = points_of_filter(conv);
-  int64_t rows = conv->axis[WINDOW_ROWS].filter, columns = conv->axis[WINDOW_COLUMNS].filter;
-  FilterJob job = {.from = w,
-                   .to = to,
-                   .taps = (int)(rows > columns ? rows : columns),
+  const WindowAxis *rows = &conv->axis[WINDOW_ROWS], *columns = &conv->axis[WINDOW_COLUMNS];
+  int64_t elements = conv->in_channels * conv->out_channels, line = columns->filter * elements;
+  int points = points_of_filter(conv), in_line = pieces_of(columns), pieces = pieces_of_filter(conv);
+  FilterJob job = {.to = to,
                    .line = points == SEEN,
                    .rows = conv->in_channels,
+                   .all_rows = pieces * conv->in_channels,
                    .columns = conv->out_channels,
-                   .stride = filter_stride(conv),
-                   .backward = backward};
-  parallel_work(parallel, job.rows * job.columns / 4, points, body, &job);
+                   .stride = filter_stride(conv)};
+  job.taps = taps_of(rows->filter > 1 ? rows->filter : columns->filter);
+  for (int piece = 0; piece < pieces; piece++) {
+    int row = piece / in_line, column = piece % in_line;
+    job.from = w + row * taps_of(rows->filter) * line + column * taps_of(columns->filter) * elements;
+    job.given_rows = given_taps(rows, row), job.given = given_taps(columns, column);
+    job.next_row = line, job.next = elements;
+    if (backward) {
+      job.from += (rows->filter - 1) * line + (columns->filter - 1) * elements;
+      job.next_row = -line, job.next = -elements;
+    }
+    if (job.line && columns->filter == 1) job.next = job.next_row, job.given = job.given_rows;
+    job.first_row = piece * conv->in_channels;
+    parallel_work(parallel, elements / 4, points, body, &job);
+  }
 }
 
 void winograd_filter(ConvProduct product, const Conv *conv, const float *w, float *filter,
@@ -255,7 +303,31 @@ static void copy_edge(const Plan *p, const float *image, int64_t row, int64_t co
     int64_t y = row + i / p->columns.points * rows->tap_step,
             x = column + i % p->columns.points * columns->tap_step;
     if (y < 0 || y >= rows->size || x < 0 || x >= columns->size) continue;
-    memcpy(to, image + (y * columns->size + x) * p->channels, sizeof(float) * (size_t)width);
+    memcpy(to, image + (y * columns->size + x) * p->pixel, sizeof(float) * (size_t)width);
+  }
+}
+
+/* A tile as a piece of the filter sees it, from (row, column) of the image on. */
+static void transform_tile(const Plan *p, const float *image, int64_t row, int64_t column, float *to) {
+  const WindowView *rows = &p->rows.view, *columns = &p->columns.view;
+  int64_t line = columns->size * p->pixel;
+  int64_t height = (p->rows.points - 1) * rows->tap_step,
+          breadth = (p->columns.points - 1) * columns->tap_step;
+  bool inside = row >= 0 && row + height < rows->size && column >= 0 && column + breadth < columns->size;
+  for (int64_t c = 0, width; c < p->pixel; c += width) {
+    float edge[MOST_POINTS * CHUNK];
+    width = inside || p->pixel - c < CHUNK ? p->pixel - c : CHUNK;
+    if (!inside) copy_edge(p, image + c, row, column, width, edge);
+    const float *from = inside ? image + row * line + column * p->pixel + c : edge;
+    intptr_t stride = inside ? (intptr_t)(columns->tap_step * p->pixel) : CHUNK;
+    intptr_t row_stride = inside ? (intptr_t)(rows->tap_step * line) : p->columns.points * CHUNK;
+    if (p->points == SEEN) {
+      transform_line_of_pixels(from, (intptr_t)of_line(p, row_stride, stride), to + c,
+                               (intptr_t)p->tile_stride, (intptr_t)width);
+      continue;
+    }
+    for (int64_t i = 0; i < width; i += 4)
+      transform_pixels(from + i, row_stride, stride, to + c + i, (intptr_t)p->tile_stride);
   }
 }
 
@@ -263,29 +335,15 @@ static void transform_tiles(void *arg, int64_t begin, int64_t end) {
   const Block *block = arg;
   const Plan *p = block->plan;
   const WindowView *rows = &p->rows.view, *columns = &p->columns.view;
-  int64_t line = columns->size * p->channels;
-  int64_t height = (p->rows.points - 1) * rows->tap_step,
-          breadth = (p->columns.points - 1) * columns->tap_step;
   for (int64_t tile = begin; tile < end; tile++) {
     Place place = place_of(p, block->first + tile);
-    int64_t row = place.row + rows->offset, column = place.column + columns->offset;
-    const float *image = block->from + place.image * rows->size * line;
-    bool inside = row >= 0 && row + height < rows->size && column >= 0 && column + breadth < columns->size;
+    const float *image = block->from + place.image * rows->size * columns->size * p->pixel;
     float *to = block->tiles + tile * p->channels;
-    for (int64_t c = 0, width; c < p->channels; c += width) {
-      float edge[MOST_POINTS * CHUNK];
-      width = inside || p->channels - c < CHUNK ? p->channels - c : CHUNK;
-      if (!inside) copy_edge(p, image + c, row, column, width, edge);
-      const float *from = inside ? image + row * line + column * p->channels : edge;
-      intptr_t stride = inside ? (intptr_t)(columns->tap_step * p->channels) : CHUNK;
-      intptr_t row_stride = inside ? (intptr_t)(rows->tap_step * line) : p->columns.points * CHUNK;
-      if (p->points == SEEN) {
-        transform_line_of_pixels(from, (intptr_t)of_line(p, row_stride, stride), to + c,
-                                 (intptr_t)p->tile_stride, (intptr_t)width);
-        continue;
-      }
-      for (int64_t i = 0; i < width; i += 4)
-        transform_pixels(from + i, row_stride, stride, to + c + i, (intptr_t)p->tile_stride);
+    for (int piece = 0; piece < p->pieces; piece++, to += p->pixel) {
+      int row = piece / p->columns.pieces * p->rows.taps,
+          column = piece % p->columns.pieces * p->columns.taps;
+      transform_tile(p, image, place.row + rows->offset + row * rows->tap_step,
+                     place.column + columns->offset + column * columns->tap_step, to);
     }
   }
 }

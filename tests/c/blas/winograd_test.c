@@ -192,6 +192,28 @@ TEST(tiles_give_the_sums_of_windows) {
   }
 }
 
+/* Long filters, of which the last piece may have fewer taps: forward. */
+TEST(tiles_of_pieces_of_filters) {
+  static const Taps kShapes[] = {{1, 6},  {1, 7}, {7, 1}, {8, 1}, {1, 9},  {1, 11}, {16, 1},
+                                 {1, 17}, {7, 7}, {6, 6}, {9, 9}, {10, 7}, {1, 64}, {4, 7}};
+  static const int64_t kPads[][4] = {{0, 0, 0, 0}, {3, 3, 3, 3}, {5, 0, 1, 4}};
+  for (int i = 0; i < 14; i++) {
+    for (int p = 0; p < 3; p++) {
+      bool tall = kShapes[i].columns == 1;
+      Conv conv = conv_of_taps(kShapes[i], 2, tall ? 71 : 17, tall ? 11 : 68, kPads[p], 16, 20);
+      CHECK_CONTEXT("%dx%d taps, pads %d", (int)kShapes[i].rows, (int)kShapes[i].columns, p);
+      CHECK(winograd_allows(&conv));
+      CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
+      CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+      if (p == 1 && kShapes[i].columns < 20) {
+        conv = dilated(conv, kShapes[i].rows > 1 && !tall ? 1 : 2, 2);
+        if (conv.axis[0].out < 1) continue;
+        CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+      }
+    }
+  }
+}
+
 /* More tiles than a block has, and more channels than gemm_f32 sums at a time. */
 TEST(tiles_of_several_blocks) {
   Conv wide = conv_of(2, 21, 26, kSame, 16, 112), deep = conv_of(1, 9, 10, kValid, 260, 16);
@@ -298,6 +320,8 @@ TEST(tiles_have_the_same_bits_on_any_number_of_threads) {
   check_threads(CONV_INPUT, &wide, false);
   check_threads(CONV_FILTER, &wide, false);
   check_threads(CONV_FORWARD, &line, true);
+  Conv seven = conv_of_taps((Taps){7, 7}, 2, 30, 33, kWide, 32, 48);
+  check_threads(CONV_FORWARD, &seven, true);
   check_threads(CONV_INPUT, &line, false);
   check_threads(CONV_FILTER, &line, false);
 }
@@ -379,7 +403,12 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_FILTER, &conv, false));
   conv = conv_of_taps((Taps){1, 1}, 1, 56, 56, kSame, 64, 64);
   CHECK(!winograd_allows(&conv));
-  conv = conv_of_taps((Taps){1, 7}, 1, 56, 56, kWide, 64, 64);
+  conv = conv_of_taps((Taps){1, 7}, 1, 56, 56, kWide, 64, 64); /* only its results */
+  CHECK(winograd_suits(CONV_FORWARD, &conv, true));
+  CHECK(!winograd_suits(CONV_INPUT, &conv, false) && !winograd_suits(CONV_FILTER, &conv, false));
+  conv = conv_of_taps((Taps){1, 65}, 1, 56, 120, kWide, 64, 64);
+  CHECK(!winograd_allows(&conv));
+  conv = conv_of_taps((Taps){3, 7}, 1, 56, 56, kWide, 64, 64); /* pieces of three and of four taps */
   CHECK(!winograd_allows(&conv));
   conv = conv_of(1, 2, 2, kSame, 64, 64); /* most of the tile is outside */
   CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
