@@ -18,8 +18,8 @@
  * The gradient of the input is, for each of the stride * stride phases of a pixel, a convolution of dy with
  * the filter elements that contribute to it (blas/conv_filter.inc): no zeros are multiplied, and nothing is
  * scattered. Only for images with very few channels the products are scattered (blas/conv_scatter.inc).
- * Results do not depend on the number of threads. blas/winograd.h is faster for most filters of floats with 2
- * to 5 taps.
+ * Results do not depend on the number of threads. blas/winograd.h is faster for most filters of floats with
+ * more than one tap.
  */
 #ifndef TFCORE_BLAS_CONV_H_
 #define TFCORE_BLAS_CONV_H_

@@ -22,10 +22,12 @@ enum {
 
 /* Rows or columns. */
 typedef struct Side {
+  const WindowAxis *axis;
   WindowView view;
   int points, tile;      /* of a tile: SEEN and its results, or one of each if the filter has one tap */
-  int taps, pieces;      /* of a piece of the filter; of the filter */
+  int pieces;            /* of the filter */
   int64_t phases, tiles; /* of a dilated convolution; of a phase */
+  int64_t spacing;       /* of the pixels that a tile sees */
 } Side;
 
 /* The products of a convolution, as forward products. */
@@ -42,18 +44,31 @@ typedef struct Plan {
   bool backward;
 } Plan;
 
-static int points_of(const WindowAxis *axis) { return axis->filter == 1 ? 1 : SEEN; }
-
+/* The taps that see every stride-th pixel. */
+static int64_t taps_of_pixels(const WindowAxis *axis) {
+  return (axis->filter + axis->stride - 1) / axis->stride;
+}
 /* The taps of a piece: for long filters those that need the fewest multiplications. */
-static int taps_of(int64_t filter) {
-  if (filter <= MOST_TAPS) return (int)filter;
+static int taps_of(const WindowAxis *axis) {
+  int64_t taps = taps_of_pixels(axis);
+  if (taps <= MOST_TAPS) return (int)taps;
   /* six products for four results of three taps, or for three of four taps */
-  return (filter + 2) / 3 * 3 < (filter + 3) / 4 * 4 ? 3 : 4;
+  return (taps + 2) / 3 * 3 < (taps + 3) / 4 * 4 ? 3 : 4;
+}
+/* Every stride-th tap is in a piece, or in the next ones of the same pixels. */
+static int pieces_of_pixels(const WindowAxis *axis) {
+  int taps = taps_of(axis);
+  return (int)((taps_of_pixels(axis) + taps - 1) / taps);
 }
 static int pieces_of(const WindowAxis *axis) {
-  int taps = taps_of(axis->filter);
-  return (int)((axis->filter + taps - 1) / taps);
+  return (int)(axis->stride < axis->filter ? axis->stride : axis->filter) * pieces_of_pixels(axis);
 }
+/* The first tap of a piece. */
+static int64_t first_tap(const WindowAxis *axis, int piece) {
+  int in_turn = pieces_of_pixels(axis);
+  return piece / in_turn + piece % in_turn * taps_of(axis) * axis->stride;
+}
+static int points_of(const WindowAxis *axis) { return taps_of(axis) == 1 ? 1 : SEEN; }
 static int pieces_of_filter(const Conv *conv) {
   return pieces_of(&conv->axis[WINDOW_ROWS]) * pieces_of(&conv->axis[WINDOW_COLUMNS]);
 }
@@ -78,12 +93,13 @@ static int64_t places_from(const WindowView *view, int64_t place) {
 static Side side_of(const WindowAxis *axis, bool backward) {
   WindowView view = backward ? window_backward(axis, 0) : window_forward(axis);
   if (axis->filter == 1) view.tap_step = 1; /* dilation means nothing, and each tile has a result */
-  int points = points_of(axis), taps = taps_of(axis->filter), tile = points + 1 - taps;
-  return (Side){.view = view,
+  int points = points_of(axis), tile = points + 1 - taps_of(axis);
+  return (Side){.axis = axis,
+                .view = view,
                 .points = points,
                 .tile = tile,
-                .taps = taps,
                 .pieces = pieces_of(axis),
+                .spacing = axis->stride > 1 ? axis->stride : view.tap_step,
                 .phases = view.tap_step < view.places ? view.tap_step : view.places,
                 .tiles = (places_from(&view, 0) + tile - 1) / tile};
 }
@@ -122,12 +138,13 @@ bool winograd_allows(const Conv *conv) {
   int most_taps = 1;
   for (int k = 0; k < WINDOW_AXES; k++) {
     const WindowAxis *axis = &conv->axis[k];
-    if (axis->stride != 1 || axis->filter > LONGEST) return false;
-    if (taps_of(axis->filter) > most_taps) most_taps = taps_of(axis->filter);
+    if (axis->filter > LONGEST || axis->stride > LONGEST) return false;
+    if (axis->stride > 1 && axis->dilation > 1) return false;
+    if (taps_of(axis) > most_taps) most_taps = taps_of(axis);
   }
   if (most_taps < 2) return false;
   for (int k = 0; k < WINDOW_AXES; k++) {
-    int taps = taps_of(conv->axis[k].filter);
+    int taps = taps_of(&conv->axis[k]);
     if (taps != 1 && taps != most_taps) return false;
   }
   int64_t in = conv->in_channels, out = conv->out_channels,
@@ -139,15 +156,22 @@ bool winograd_allows(const Conv *conv) {
  * not see every pixel that it extends over. */
 static bool windows_see_pixels(const WindowAxis *axis) {
   int64_t last = (axis->filter - 1) * axis->dilation, step = axis->filter > 1 ? axis->dilation : 1;
-  return axis->pad <= last && axis->out - 1 - axis->pad < axis->in && step <= axis->in && step <= axis->out;
+  return axis->pad <= last && (axis->out - 1) * axis->stride - axis->pad < axis->in && step <= axis->in &&
+         step <= axis->out;
 }
 /* The same for an element of the filter. */
 static bool taps_see_pixels(const WindowAxis *axis) {
   return axis->pad < axis->out && (axis->filter - 1) * axis->dilation - axis->pad < axis->in;
 }
 
+/* Whether the filter is one piece. */
+static bool is_plain(const Conv *conv) {
+  return conv->axis[WINDOW_ROWS].stride == 1 && conv->axis[WINDOW_COLUMNS].stride == 1 &&
+         pieces_of_filter(conv) == 1;
+}
+
 bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
-  if (!winograd_allows(conv) || (product != CONV_FORWARD && pieces_of_filter(conv) > 1)) return false;
+  if (!winograd_allows(conv) || (product != CONV_FORWARD && !is_plain(conv))) return false;
   for (int k = 0; k < WINDOW_AXES; k++) {
     const WindowAxis *axis = &conv->axis[k];
     if (product == CONV_FILTER ? !taps_see_pixels(axis) : !windows_see_pixels(axis)) return false;
@@ -208,9 +232,8 @@ static void transform_packed(void *arg, int64_t begin, int64_t end) {
 
 /* The taps of a piece in one direction that the filter has. */
 static int64_t given_taps(const WindowAxis *axis, int piece) {
-  int taps = taps_of(axis->filter);
-  int64_t left = axis->filter - piece * taps;
-  return left < taps ? left : taps;
+  int64_t left = axis->filter - first_tap(axis, piece), given = (left + axis->stride - 1) / axis->stride;
+  return left <= 0 ? 0 : given < taps_of(axis) ? given : taps_of(axis);
 }
 
 static void transform(const Conv *conv, const float *w, bool backward, ParallelBody *body, float *to,
@@ -224,17 +247,17 @@ static void transform(const Conv *conv, const float *w, bool backward, ParallelB
                    .all_rows = pieces * conv->in_channels,
                    .columns = conv->out_channels,
                    .stride = filter_stride(conv)};
-  job.taps = taps_of(rows->filter > 1 ? rows->filter : columns->filter);
+  job.taps = taps_of(points_of(rows) > 1 ? rows : columns);
   for (int piece = 0; piece < pieces; piece++) {
     int row = piece / in_line, column = piece % in_line;
-    job.from = w + row * taps_of(rows->filter) * line + column * taps_of(columns->filter) * elements;
+    job.from = w + first_tap(rows, row) * line + first_tap(columns, column) * elements;
     job.given_rows = given_taps(rows, row), job.given = given_taps(columns, column);
-    job.next_row = line, job.next = elements;
+    job.next_row = rows->stride * line, job.next = columns->stride * elements;
     if (backward) {
       job.from += (rows->filter - 1) * line + (columns->filter - 1) * elements;
       job.next_row = -line, job.next = -elements;
     }
-    if (job.line && columns->filter == 1) job.next = job.next_row, job.given = job.given_rows;
+    if (job.line && points_of(columns) == 1) job.next = job.next_row, job.given = job.given_rows;
     job.first_row = piece * conv->in_channels;
     parallel_work(parallel, elements / 4, points, body, &job);
   }
@@ -300,8 +323,8 @@ static void copy_edge(const Plan *p, const float *image, int64_t row, int64_t co
   const WindowView *rows = &p->rows.view, *columns = &p->columns.view;
   memset(to, 0, sizeof(float) * (size_t)(p->points * CHUNK));
   for (int i = 0; i < p->points; i++, to += CHUNK) {
-    int64_t y = row + i / p->columns.points * rows->tap_step,
-            x = column + i % p->columns.points * columns->tap_step;
+    int64_t y = row + i / p->columns.points * p->rows.spacing,
+            x = column + i % p->columns.points * p->columns.spacing;
     if (y < 0 || y >= rows->size || x < 0 || x >= columns->size) continue;
     memcpy(to, image + (y * columns->size + x) * p->pixel, sizeof(float) * (size_t)width);
   }
@@ -311,16 +334,16 @@ static void copy_edge(const Plan *p, const float *image, int64_t row, int64_t co
 static void transform_tile(const Plan *p, const float *image, int64_t row, int64_t column, float *to) {
   const WindowView *rows = &p->rows.view, *columns = &p->columns.view;
   int64_t line = columns->size * p->pixel;
-  int64_t height = (p->rows.points - 1) * rows->tap_step,
-          breadth = (p->columns.points - 1) * columns->tap_step;
+  int64_t height = (p->rows.points - 1) * p->rows.spacing,
+          breadth = (p->columns.points - 1) * p->columns.spacing;
   bool inside = row >= 0 && row + height < rows->size && column >= 0 && column + breadth < columns->size;
   for (int64_t c = 0, width; c < p->pixel; c += width) {
     float edge[MOST_POINTS * CHUNK];
     width = inside || p->pixel - c < CHUNK ? p->pixel - c : CHUNK;
     if (!inside) copy_edge(p, image + c, row, column, width, edge);
     const float *from = inside ? image + row * line + column * p->pixel + c : edge;
-    intptr_t stride = inside ? (intptr_t)(columns->tap_step * p->pixel) : CHUNK;
-    intptr_t row_stride = inside ? (intptr_t)(rows->tap_step * line) : p->columns.points * CHUNK;
+    intptr_t stride = inside ? (intptr_t)(p->columns.spacing * p->pixel) : CHUNK;
+    intptr_t row_stride = inside ? (intptr_t)(p->rows.spacing * line) : p->columns.points * CHUNK;
     if (p->points == SEEN) {
       transform_line_of_pixels(from, (intptr_t)of_line(p, row_stride, stride), to + c,
                                (intptr_t)p->tile_stride, (intptr_t)width);
@@ -340,10 +363,10 @@ static void transform_tiles(void *arg, int64_t begin, int64_t end) {
     const float *image = block->from + place.image * rows->size * columns->size * p->pixel;
     float *to = block->tiles + tile * p->channels;
     for (int piece = 0; piece < p->pieces; piece++, to += p->pixel) {
-      int row = piece / p->columns.pieces * p->rows.taps,
-          column = piece % p->columns.pieces * p->columns.taps;
-      transform_tile(p, image, place.row + rows->offset + row * rows->tap_step,
-                     place.column + columns->offset + column * columns->tap_step, to);
+      int64_t row = first_tap(p->rows.axis, piece / p->columns.pieces) * rows->tap_step,
+              column = first_tap(p->columns.axis, piece % p->columns.pieces) * columns->tap_step;
+      transform_tile(p, image, place.row * rows->step + rows->offset + row,
+                     place.column * columns->step + columns->offset + column, to);
     }
   }
 }

@@ -4,8 +4,8 @@
  *   result[i] = sum of pixel[i + k] * tap[k] over k < taps,    i < results = SEEN + 1 - taps
  *
  * is results_of(results, image_points(pixels) * filter_points(taps, tap)), where the six products belong to
- * the points 0,
- * +-1/sqrt(2), +-sqrt(2) and infinity. `taps` and `results` are 2 to 5, and fast if they are constants.
+ * the points 0, +-1/sqrt(2), +-sqrt(2) and infinity. `taps` and `results` are 2 to 5, and fast if they are
+ * constants.
  */
 #ifndef TFCORE_BLAS_WINOGRAD_POINTS_H_
 #define TFCORE_BLAS_WINOGRAD_POINTS_H_

@@ -88,8 +88,8 @@ static void sums(ConvProduct product, const Conv *conv, const float *a, const fl
   const WindowAxis *r = &conv->axis[0], *c = &conv->axis[1];
   for (int64_t place = 0; place < conv->batch * r->out * c->out; place++) {
     for (int64_t tap = 0; tap < r->filter * c->filter; tap++) {
-      int64_t y = place / c->out % r->out - r->pad + tap / c->filter * r->dilation,
-              x = place % c->out - c->pad + tap % c->filter * c->dilation;
+      int64_t y = place / c->out % r->out * r->stride - r->pad + tap / c->filter * r->dilation,
+              x = place % c->out * c->stride - c->pad + tap % c->filter * c->dilation;
       if (y < 0 || y >= r->in || x < 0 || x >= c->in) continue;
       int64_t pixel = (place / c->out / r->out * r->in + y) * c->in + x;
       for (int64_t i = 0; i < in; i++) {
@@ -212,6 +212,38 @@ TEST(tiles_of_pieces_of_filters) {
       }
     }
   }
+}
+
+/* The same convolution with strides, of the same images and pads. */
+static Conv strided(Conv conv, int64_t row_stride, int64_t column_stride) {
+  const int64_t strides[] = {row_stride, column_stride};
+  for (int k = 0; k < WINDOW_AXES; k++) {
+    conv.axis[k].stride = strides[k];
+    conv.axis[k].out = (conv.axis[k].out - 1) / strides[k] + 1;
+  }
+  return conv;
+}
+
+/* Windows at every second or third pixel: forward. */
+TEST(tiles_of_pieces_of_strided_windows) {
+  static const int64_t kCases[][4] = {{3, 3, 2, 2}, {4, 4, 2, 2},   {5, 5, 2, 2}, {5, 5, 3, 3}, {7, 7, 2, 2},
+                                      {1, 4, 1, 2}, {1, 16, 1, 4},  {1, 8, 2, 2}, {9, 1, 2, 1}, {13, 1, 2, 3},
+                                      {2, 4, 2, 2}, {11, 11, 4, 4}, {3, 3, 1, 2}, {6, 3, 2, 1}};
+  static const int64_t kPads[][4] = {{0, 0, 0, 0}, {1, 1, 1, 1}, {0, 2, 2, 1}};
+  int allowed = 0;
+  for (int i = 0; i < 14; i++) {
+    for (int p = 0; p < 3; p++) {
+      const int64_t *c = kCases[i];
+      Conv conv = strided(conv_of_taps((Taps){c[0], c[1]}, 2, 29, 34, kPads[p], 16, 20), c[2], c[3]);
+      CHECK_CONTEXT("%dx%d taps, strides %d, %d, pads %d", (int)c[0], (int)c[1], (int)c[2], (int)c[3], p);
+      if (!winograd_allows(&conv)) continue;
+      allowed++;
+      CHECK(error_of(CONV_FORWARD, &conv, false, even_number) <= 4e-6);
+      CHECK(error_of(CONV_FORWARD, &conv, true, even_number) <= 4e-6);
+      CHECK(!winograd_suits(CONV_INPUT, &conv, false) && !winograd_suits(CONV_FILTER, &conv, false));
+    }
+  }
+  CHECK_INT_EQ(allowed, 3 * 13); /* but two and three taps in one filter */
 }
 
 /* More tiles than a block has, and more channels than gemm_f32 sums at a time. */
@@ -364,7 +396,7 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(winograd_suits(CONV_FORWARD, &good, true) && winograd_suits(CONV_FORWARD, &good, false));
   CHECK(winograd_suits(CONV_INPUT, &good, false));
   CHECK(winograd_suits(CONV_FILTER, &good, false));
-  conv.axis[0].stride = 2;
+  conv.axis[0].stride = 2; /* a piece of two taps, and three */
   CHECK(!winograd_allows(&conv));
   conv = dilated(conv_of(1, 56, 56, (int64_t[]){6, 6, 6, 6}, 64, 64), 6, 6);
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_INPUT, &conv, false));
