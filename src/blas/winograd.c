@@ -27,7 +27,7 @@ typedef struct Side {
   int points, tile;      /* of a tile: SEEN and its results, or one of each if the filter has one tap */
   int pieces;            /* of the filter */
   int64_t phases, tiles; /* of a dilated convolution; of a phase */
-  int64_t spacing;       /* of the pixels that a tile sees */
+  int64_t spacing;       /* between the pixels that a tile of a piece sees */
 } Side;
 
 /* The products of a convolution, as forward products. */
@@ -44,7 +44,7 @@ typedef struct Plan {
   bool backward;
 } Plan;
 
-/* The taps that see every stride-th pixel. */
+/* The most taps in a line that see the same pixels, those at every stride-th place. */
 static int64_t taps_of_pixels(const WindowAxis *axis) {
   return (axis->filter + axis->stride - 1) / axis->stride;
 }
@@ -55,7 +55,7 @@ static int taps_of(const WindowAxis *axis) {
   /* six products for four results of three taps, or for three of four taps */
   return (taps + 2) / 3 * 3 < (taps + 3) / 4 * 4 ? 3 : 4;
 }
-/* Every stride-th tap is in a piece, or in the next ones of the same pixels. */
+/* The pieces that see the same pixels, which follow each other, and all of a line. */
 static int pieces_of_pixels(const WindowAxis *axis) {
   int taps = taps_of(axis);
   return (int)((taps_of_pixels(axis) + taps - 1) / taps);
@@ -63,10 +63,10 @@ static int pieces_of_pixels(const WindowAxis *axis) {
 static int pieces_of(const WindowAxis *axis) {
   return (int)(axis->stride < axis->filter ? axis->stride : axis->filter) * pieces_of_pixels(axis);
 }
-/* The first tap of a piece. */
+/* The first tap of a piece; the others are every stride-th one from there on. */
 static int64_t first_tap(const WindowAxis *axis, int piece) {
-  int in_turn = pieces_of_pixels(axis);
-  return piece / in_turn + piece % in_turn * taps_of(axis) * axis->stride;
+  int same = pieces_of_pixels(axis);
+  return piece / same + piece % same * taps_of(axis) * axis->stride;
 }
 static int points_of(const WindowAxis *axis) { return taps_of(axis) == 1 ? 1 : SEEN; }
 static int pieces_of_filter(const Conv *conv) {
