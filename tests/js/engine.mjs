@@ -49,6 +49,20 @@ export async function withGraph(tf, body, options) {
 }
 
 /**
+ * The bytes that `work` leaves allocated. What earlier specs abandoned may be collected meanwhile; then there are fewer than
+ * before, and the work is measured again.
+ */
+export async function bytesLeft(tf, work) {
+  let left = -1;
+  for (let tries = 0; left < 0 && tries < 10; tries++) {
+    const before = tf.memory().liveBytes;
+    await work();
+    left = tf.memory().liveBytes - before;
+  }
+  return left;
+}
+
+/**
  * True if two lists of numbers differ by at most `tolerance`, relative to the larger of 1 and the expected
  * number.
  */
