@@ -17,7 +17,10 @@ enum {
   FILTER_BYTES = 16 << 20, /* the largest transformed filter */
   BLOCK_BYTES = 1 << 20,   /* of the transformed tiles and their products */
   BLOCK_ROWS = 30,         /* a multiple of the rows of gemm_f32's tiles */
-  CHUNK = 16               /* channels of a tile at the edge that are copied at a time */
+  CHUNK = 16,              /* channels of a tile at the edge that are copied at a time */
+  /* multiply-adds that take as long as to transform a number, and to read one of the filter */
+  TRANSFORM = 9,
+  READING = 2
 };
 
 /* Rows or columns. */
@@ -180,8 +183,9 @@ bool winograd_suits(ConvProduct product, const Conv *conv, bool constant) {
   double both = (double)p.channels * (double)p.outputs, tiles = (double)p.tiles;
   double places = (double)(p.batch * p.rows.view.places * p.columns.view.places),
          direct = (double)conv_depth(conv) * (double)conv->out_channels * places;
-  double transforms = tiles * 5 * (double)(p.channels + p.outputs), filter = both * (constant ? 2 : 10);
-  return p.points * (tiles * both + transforms + filter) < 0.7 * direct;
+  double transforms = tiles * TRANSFORM * (double)(p.channels + p.outputs),
+         filter = both * (constant ? READING : TRANSFORM + READING);
+  return p.points * (tiles * both + transforms + filter) < direct;
 }
 
 /* --- the filter --- */
@@ -401,19 +405,16 @@ static void multiply_points(void *arg, int64_t begin, int64_t end) {
 
 /* --- the results --- */
 
-/* Runs the epilogue on the results of `count` tiles in a row of tiles. */
+/* Runs the epilogue on the results of `count` tiles in a row of tiles, which are side by side. */
 static void finish_tiles(const Block *block, int64_t tile, int64_t count) {
   const Plan *p = block->plan;
   Place place = place_of(p, block->first + tile);
   int64_t rows = place.rows < p->rows.tile ? place.rows : p->rows.tile,
           columns = place.columns < count * p->columns.tile ? place.columns : count * p->columns.tile,
-          step = p->columns.view.tap_step, adjacent = step == 1 ? columns : 1,
           line = p->rows.view.tap_step * p->columns.view.places * p->outputs;
   float *to = block->to + first_result(p, &place);
-  for (int64_t row = 0; row < rows; row++, to += line) {
-    for (int64_t column = 0; column < columns; column += adjacent)
-      block->epilogue->run(block->epilogue->arg, to + column * step * p->outputs, adjacent, p->outputs);
-  }
+  for (int64_t row = 0; row < rows; row++, to += line)
+    block->epilogue->run(block->epilogue->arg, to, columns, p->outputs);
 }
 
 /* The same for tiles [begin, end), by rows of tiles. */
@@ -485,6 +486,20 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
   if (block->epilogue) finish_rows(block, begin, end);
 }
 
+/* The epilogue of a convolution whose results side by side are of several phases, and the results. */
+typedef struct Finish {
+  const GemmEpilogue *epilogue;
+  float *results;
+  int64_t outputs;
+} Finish;
+
+/* Places [begin, end) of all images. */
+static void finish_places(void *arg, int64_t begin, int64_t end) {
+  const Finish *finish = arg;
+  finish->epilogue->run(finish->epilogue->arg, finish->results + begin * finish->outputs, end - begin,
+                        finish->outputs);
+}
+
 /* --- all --- */
 
 static int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -509,7 +524,7 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
   if (product == CONV_FORWARD) {
     block.bias = conv->bias;
     block.ceiling = NAME(ceiling)(conv->activation);
-    block.epilogue = conv->epilogue;
+    if (p.columns.phases == 1) block.epilogue = conv->epilogue;
   }
   block.products = block.tiles + p.points * p.tile_stride;
   block.finite = (bool *)(block.products + p.points * p.product_stride);
@@ -528,6 +543,11 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
     for (int64_t i = 0; i < block.count; i++) {
       if (!block.finite[i]) return false;
     }
+  }
+  if (product == CONV_FORWARD && conv->epilogue && !block.epilogue) {
+    Finish finish = {.epilogue = conv->epilogue, .results = result, .outputs = p.outputs};
+    int64_t places = p.batch * p.rows.view.places * p.columns.view.places;
+    parallel_work(parallel, places, (double)p.outputs * conv->epilogue->work, finish_places, &finish);
   }
   return true;
 }
