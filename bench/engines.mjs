@@ -3,7 +3,7 @@
 //           given to the engine before, and outputs that stay are left in its memory, unless run(true) asks for all
 //   close() frees what was made
 // A model is the content of its model.json (model_files.py), and `folder`, its address. Its inputs have `data`.
-import { multiplyAddsOf } from './multiply-adds.mjs';
+import { multiplyAddsOf, weightBytesOf } from './multiply-adds.mjs';
 import { timesByOp } from './op-times.mjs';
 import { loadOnnxRuntime } from './onnxruntime.mjs';
 import { loadPeer } from './peer.mjs';
@@ -17,8 +17,8 @@ async function bytesOf(address) {
 }
 
 /**
- * Opens the frozen graph, and prepares its step. `timesOfOps(count)` traces so many steps; multiplyAdds() counts those of a
- * step.
+ * Opens the frozen graph, and prepares its step. `timesOfOps(count)` traces so many steps; work() counts the multiply-adds
+ * of a step, and the bytes of its weights.
  */
 async function loadOurs(threads) {
   const { init } = await import('/npm/dist/index.js');
@@ -54,12 +54,13 @@ async function loadOurs(threads) {
         });
         return timesByOp(traces);
       },
-      async multiplyAdds() {
+      async work() {
         const plain = new tf.Session(graph, { optimize: false });
         const trace = new tf.Trace();
         plain.runSync(fetches, feeds, { trace });
         await plain.close();
-        return multiplyAddsOf(graph, trace.records);
+        const { records } = trace;
+        return { multiplyAdds: multiplyAddsOf(graph, records), weightBytes: weightBytesOf(graph, records) };
       },
       async close() {
         for (const value of values) value.dispose?.();

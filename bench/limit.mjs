@@ -11,3 +11,24 @@ export function limitNow(limits, milliseconds) {
   } while (performance.now() - started < milliseconds);
   return passes / time;
 }
+
+/** Milliseconds per call of `work`, which is called until `milliseconds` have passed. */
+function meanTime(work, milliseconds) {
+  const started = performance.now();
+  let calls = 0;
+  do {
+    work();
+    calls++;
+  } while (performance.now() - started < milliseconds);
+  return (performance.now() - started) / calls;
+}
+
+/** The milliseconds in which a page copies arrays into an engine, and gets copies of others. */
+export function copyingNow({ inputs, outputs }, milliseconds) {
+  const inside = inputs.map((array) => array.slice());
+  const copies = [];
+  return meanTime(() => {
+    for (const [i, array] of inputs.entries()) inside[i].set(array);
+    for (const [i, array] of outputs.entries()) copies[i] = array.slice();
+  }, milliseconds);
+}

@@ -1,6 +1,6 @@
 // The page of whole-models.mjs, new for each model: all engines in one page, which take turns.
 import { engines, timesOfFirstRun } from './engines.mjs';
-import { limitNow } from './limit.mjs';
+import { copyingNow, limitNow } from './limit.mjs';
 import { compare, median, relativeDifference } from './measure.mjs';
 
 const TOLERANCE = 1e-3;
@@ -34,8 +34,9 @@ async function openChecked(name, model, threads) {
 }
 
 /**
- * Milliseconds of each round by engine, and why an engine has none; the multiply-adds of the model, and the peak of one core
- * in the same rounds, in GFLOP/s.
+ * Milliseconds of each round by engine, and why an engine has none; the multiply-adds of the model and the bytes of its
+ * weights; in the same rounds the peak of one core in GFLOP/s, the GB/s at which it reads such weights, and the milliseconds in which
+ * a page copies what goes in and out.
  */
 window.measureModel = async ({ folder, threads, rounds, names }) => {
   const model = await readModel(folder);
@@ -50,14 +51,23 @@ window.measureModel = async ({ folder, threads, rounds, names }) => {
       }
     }
     const limits = await (await import(LIMITS)).default({ noInitialRun: true });
-    const peaks = [];
-    const beforeRound = () => peaks.push(limitNow(limits, LIMIT_TIME));
+    const work = await opened.ours?.work();
+    const moved = (values) => values.filter(({ stays }) => !stays).map(({ data }) => data);
+    const copied = { inputs: moved(model.inputs), outputs: moved(model.outputs) };
+    const [peaks, readings, copyings] = [[], [], []];
+    const beforeRound = () => {
+      peaks.push(limitNow(limits, LIMIT_TIME));
+      if (work) readings.push(limits._bench_read_gbytes(work.weightBytes));
+      copyings.push(copyingNow(copied, LIMIT_TIME));
+    };
     const times = await compare(opened, { ...SETTINGS, rounds, beforeRound });
     return {
       errors,
       times,
-      multiplyAdds: await opened.ours?.multiplyAdds(),
+      ...work,
       peak: median(peaks),
+      reading: median(readings),
+      copying: median(copyings),
       medians: Object.fromEntries(Object.entries(times).map(([name, list]) => [name, median(list)])),
       differences: Object.fromEntries(
         Object.entries(opened).map(([name, { differences }]) => [name, differences]),

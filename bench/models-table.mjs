@@ -64,6 +64,13 @@ function leastTimeOf({ multiplyAdds, peak }, threads) {
   return multiplyAdds ? (2e-6 * multiplyAdds) / (peak * threads) : undefined;
 }
 
+/** The milliseconds that these or the reading of the weights take, whichever is longer, and to copy what goes in and out. */
+function limitOf(result, threads) {
+  const arithmetic = leastTimeOf(result, threads);
+  const reading = (1e-6 * result.weightBytes) / (result.reading * threads);
+  return arithmetic === undefined ? undefined : Math.max(arithmetic, reading || 0) + result.copying;
+}
+
 /** Milliseconds by engine, each with the numbers of threads in turn; below, why cells are empty. */
 export function modelsTable(rows, { names, threads, rounds }) {
   const each = (row, of) => threads.map((count) => of(row.results[count]));
@@ -77,9 +84,11 @@ export function modelsTable(rows, { names, threads, rounds }) {
       ),
     ),
     cell(each(row, bestRatioOf), ratio),
-    cell(
-      threads.map((count) => leastTimeOf(row.results[count], count)),
-      milliseconds,
+    ...[leastTimeOf, limitOf].map((of) =>
+      cell(
+        threads.map((count) => of(row.results[count], count)),
+        milliseconds,
+      ),
     ),
   ]);
   const meansOf = (of) =>
@@ -93,12 +102,13 @@ export function modelsTable(rows, { names, threads, rounds }) {
     `Milliseconds, medians of ${rounds} rounds, engines in turn; threads: ${threads.join(', ')}`,
     '',
     ...aligned([
-      ['', ...names, 'best peer / ours', 'at the peak'],
+      ['', ...names, 'best peer / ours', 'at the peak', 'limit'],
       ...body,
-      ['geometric mean of peer / ours', ...means, meansOf(bestRatioOf), ''],
+      ['geometric mean of peer / ours', ...means, meansOf(bestRatioOf), '', ''],
     ]),
     '',
     "At the peak: what the multiply-adds of the direct sums take at the peak of the cores, measured in the same rounds. Winograd's form needs fewer.",
+    'The limit: these or the reading of the weights, whichever takes longer, and the copies of what goes in and out, of one thread.',
     ...reasons,
   ].join('\n');
 }

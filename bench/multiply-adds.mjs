@@ -1,4 +1,4 @@
-// Counts the multiply-adds of a step's products.
+// Counts the multiply-adds of a step's products, and the bytes of their weights.
 
 const sizeOf = (shape) => shape.reduce((all, size) => all * size, 1);
 
@@ -45,4 +45,23 @@ export function multiplyAddsOf(graph, records) {
     sum += sizeOf(outputs[0].shape) * depth;
   }
   return sum;
+}
+
+/** The operation whose output a value is, through Identity. */
+function originOf(graph, { name }) {
+  const operation = graph.operation(name.split(':')[0]);
+  return operation?.type === 'Identity' ? originOf(graph, operation.inputs[0]) : operation;
+}
+
+/** The bytes of the constants that the products and convolutions of a step read, of float32; from its records. */
+export function weightBytesOf(graph, records) {
+  const sizes = new Map();
+  for (const { node, op } of records) {
+    if (!DEPTHS[op]) continue;
+    for (const input of graph.operation(node)?.inputs ?? []) {
+      const origin = originOf(graph, input);
+      if (origin?.type === 'Const') sizes.set(origin.name, 4 * sizeOf(input.shape));
+    }
+  }
+  return [...sizes.values()].reduce((sum, size) => sum + size, 0);
 }

@@ -4,7 +4,7 @@ import { digitBatches } from '../../bench/digits.mjs';
 import { mostLiveBytes } from '../../bench/live-values.mjs';
 import { compare, median, relativeDifference } from '../../bench/measure.mjs';
 import { modelsTable, opsTable } from '../../bench/models-table.mjs';
-import { multiplyAddsOf } from '../../bench/multiply-adds.mjs';
+import { multiplyAddsOf, weightBytesOf } from '../../bench/multiply-adds.mjs';
 import { timesByOp } from '../../bench/op-times.mjs';
 import { tableOf, verdict } from '../../bench/table.mjs';
 import { moveAxes } from '../../bench/training-onnx.mjs';
@@ -145,6 +145,9 @@ describe('the benchmark', () => {
       ...result({ ours: [1, 2, 4], fast: [2, 4, 8], slow: [8, 16, 32] }),
       multiplyAdds: 2e7,
       peak: 50, // GFLOP/s
+      weightBytes: 1e7,
+      reading: 10, // GB/s
+      copying: 0.25,
     };
     const large = result({ ours: [100, 100, 100], slow: [50, 50, 50] }, { fast: 'it cannot' });
     const rows = [
@@ -154,11 +157,15 @@ describe('the benchmark', () => {
     const lines = modelsTable(rows, { names: ['ours', 'fast', 'slow'], threads: [1, 2], rounds: 3 }).split(
       '\n',
     );
-    assert.match(lines[3], /^small +2\.00, 2\.00 +4\.00, 4\.00 +16\.0, 16\.0 +2\.00, 2\.00 +0\.800, 0\.400$/);
-    assert.match(lines[4], /^large +100, 100 +-, - +50\.0, 50\.0 +0\.50, 0\.50 +-, -$/);
+    assert.match(
+      lines[3],
+      /^small +2\.00, 2\.00 +4\.00, 4\.00 +16\.0, 16\.0 +2\.00, 2\.00 +0\.800, 0\.400 +1\.25, 0\.750$/,
+    );
+    assert.match(lines[4], /^large +100, 100 +-, - +50\.0, 50\.0 +0\.50, 0\.50 +-, - +-, -$/);
     assert.match(lines[5], /peer \/ ours +2\.00, 2\.00 +2\.00, 2\.00 +1\.00, 1\.00 *$/, 'geometric means');
     assert.match(lines[7], /^At the peak: /);
-    assert.deepEqual(lines.slice(8), ['large, fast: it cannot', 'large, ERROR: no memory']);
+    assert.match(lines[8], /^The limit: /);
+    assert.deepEqual(lines.slice(9), ['large, fast: it cannot', 'large, ERROR: no memory']);
   });
 
   it('adds up the nodes of each op, without what interrupted some of their steps', () => {
@@ -216,6 +223,23 @@ describe('the benchmark', () => {
     assert.equal(countOf('wide'), 6 * 6 * 4 * (3 * 3 * 3));
     assert.equal(countOf('back'), 3 * 3 * 7 * (5 * 5 * 2));
     assert.equal(countOf('product', 'sum', 'wide'), 60 + 3888);
+  });
+
+  it('adds up the weights of products, each once', () => {
+    const weights = { name: 'w', type: 'Const', inputs: [] };
+    const operations = {
+      w: weights,
+      'w/read': { name: 'w/read', type: 'Identity', inputs: [{ name: 'w:0', shape: [4, 5] }] },
+      x: { name: 'x', type: 'Placeholder', inputs: [] },
+      first: { inputs: ['x:0', 'w/read:0'].map((name) => ({ name, shape: [4, 5] })) },
+      second: { inputs: ['first:0', 'w:0'].map((name) => ({ name, shape: [4, 5] })) },
+      sum: { inputs: [{ name: 'w:0', shape: [4, 5] }] },
+    };
+    const graph = { operation: (name) => operations[name] };
+    const bytesOf = (...records) => weightBytesOf(graph, records);
+    assert.equal(bytesOf({ node: 'first', op: 'MatMul' }, { node: 'second', op: 'MatMul' }), 4 * 20);
+    assert.equal(bytesOf({ node: 'sum', op: 'AddN' }), 0);
+    assert.equal(bytesOf({ node: 'inside/a/function', op: 'Conv2D' }), 0);
   });
 
   it('reads the digits in whole minibatches', async () => {
