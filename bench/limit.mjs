@@ -1,3 +1,5 @@
+import { repeat } from './measure.mjs';
+
 /**
  * The current peak of the multiply-add units of one core, in GFLOP/s: the mean over `milliseconds`, as the cases are
  * timed, not the best. `limits` is the module of bench/c/gemm.c.
@@ -12,23 +14,14 @@ export function limitNow(limits, milliseconds) {
   return passes / time;
 }
 
-/** Milliseconds per call of `work`, which is called until `milliseconds` have passed. */
-function meanTime(work, milliseconds) {
-  const started = performance.now();
-  let calls = 0;
-  do {
-    work();
-    calls++;
-  } while (performance.now() - started < milliseconds);
-  return (performance.now() - started) / calls;
-}
-
 /** The milliseconds in which a page copies arrays into an engine, and gets copies of others. */
-export function copyingNow({ inputs, outputs }, milliseconds) {
+export async function copyingNow({ inputs, outputs }, milliseconds) {
   const inside = inputs.map((array) => array.slice());
   const copies = [];
-  return meanTime(() => {
+  const copy = () => {
     for (const [i, array] of inputs.entries()) inside[i].set(array);
     for (const [i, array] of outputs.entries()) copies[i] = array.slice();
-  }, milliseconds);
+  };
+  const { calls, elapsed } = await repeat({ run: copy }, milliseconds);
+  return elapsed / calls;
 }

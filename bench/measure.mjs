@@ -24,10 +24,10 @@ async function elapsedOf({ prepare, run }, count) {
 }
 
 /**
- * Calls `work` until `milliseconds` have passed; returns the number of calls and their time, with the
+ * Calls `work`, { prepare, run }, until `milliseconds` have passed; returns the number of calls and their time, with the
  * arguments prepared in advance.
  */
-async function repeat(work, milliseconds) {
+export async function repeat(work, milliseconds) {
   const started = performance.now();
   let [calls, elapsed] = [0, 0];
   while (elapsed < milliseconds) {
@@ -58,7 +58,7 @@ export async function compare(contestants, { warmUp, rounds, roundTime, beforeRo
     entries.push({ name, work, count: Math.max(1, Math.round((calls * roundTime) / elapsed)), times: [] });
   }
   for (let round = 0; round < rounds; round++) {
-    beforeRound?.();
+    await beforeRound?.();
     for (const entry of round % 2 ? entries.toReversed() : entries)
       entry.times.push((await elapsedOf(entry.work, entry.count)) / entry.count);
   }

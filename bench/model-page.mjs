@@ -55,10 +55,10 @@ window.measureModel = async ({ folder, threads, rounds, names }) => {
     const moved = (values) => values.filter(({ stays }) => !stays).map(({ data }) => data);
     const copied = { inputs: moved(model.inputs), outputs: moved(model.outputs) };
     const [peaks, readings, copyings] = [[], [], []];
-    const beforeRound = () => {
+    const beforeRound = async () => {
       peaks.push(limitNow(limits, LIMIT_TIME));
       if (work) readings.push(limits._bench_read_gbytes(work.weightBytes));
-      copyings.push(copyingNow(copied, LIMIT_TIME));
+      copyings.push(await copyingNow(copied, LIMIT_TIME));
     };
     const times = await compare(opened, { ...SETTINGS, rounds, beforeRound });
     return {

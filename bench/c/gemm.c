@@ -13,7 +13,7 @@
  *   gemm._bench_gemm_gflops(m, n, k, transposeA, transposeB, packedB, milliseconds)
  *   gemm._bench_read_gbytes(bytes)
  *
- * The best round counts, because other processes can only slow a round down.
+ * For GFLOP/s the best round counts, because other processes can only slow a round down.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,40 +117,37 @@ EXPORTED double bench_gemm_gflops(int m, int n, int k, int transpose_a, int tran
   return flops / best * 1e-6;
 }
 
-enum { READ_LINES = 4 }; /* at a time */
-
 /* Reads whole cache lines. A separate function, as multiply_and_add. */
 static __attribute__((noinline)) float read_lines(const float *from, int64_t lines) {
-  enum { LINE = 16 };
-  f32x4 sum[READ_LINES] = {f32x4_splat(0), f32x4_splat(0), f32x4_splat(0), f32x4_splat(0)};
-  for (int64_t line = 0; line + READ_LINES <= lines; line += READ_LINES, from += READ_LINES * LINE) {
+  enum { LINE = 16, AT_ONCE = 4 };
+  f32x4 sum[AT_ONCE];
+  SIMD_UNROLL
+  for (int i = 0; i < AT_ONCE; i++) sum[i] = f32x4_splat(0);
+  for (; lines >= AT_ONCE; lines -= AT_ONCE, from += AT_ONCE * LINE) {
     SIMD_UNROLL
-    for (int i = 0; i < READ_LINES; i++) {
+    for (int i = 0; i < AT_ONCE; i++) {
       const float *at = from + i * LINE;
       sum[i] += (f32x4_load(at) + f32x4_load(at + 4)) + (f32x4_load(at + 8) + f32x4_load(at + 12));
     }
   }
-  return f32x4_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
+  SIMD_UNROLL
+  for (int i = 1; i < AT_ONCE; i++) sum[0] += sum[i];
+  return f32x4_sum(sum[0]);
 }
 
-/* The rate at which one core reads an array of so many bytes again and again, as the weights of a model are
- * read. 0 when out of memory. */
+/* The mean rate at which one core reads an array of so many bytes again and again, as the weights of a model
+ * are read. 0 when out of memory. */
 EXPORTED double bench_read_gbytes(int bytes) {
   enum { ALL = 64 << 20 };
-  static float *array;
-  static int size;
   volatile float sink; /* prevents the compiler from dropping the result */
+  float *array = make_matrix(bytes / (int64_t)sizeof(float));
   int64_t lines = bytes / 64, rounds = bytes > 0 ? ALL / bytes + 1 : 1;
-  if (size != bytes) {
-    mem_free(array);
-    array = make_matrix(bytes / (int64_t)sizeof(float));
-    size = array ? bytes : 0;
-  }
-  if (!array) return 0;
   double start = now();
-  for (int64_t round = 0; round < rounds; round++) sink = read_lines(array, lines);
+  for (int64_t round = 0; array && round < rounds; round++) sink = read_lines(array, lines);
   (void)sink;
-  return (double)(lines * 64 * rounds) / (now() - start) * 1e-6;
+  double rate = array ? (double)(lines * 64 * rounds) / (now() - start) * 1e-6 : 0;
+  mem_free(array);
+  return rate;
 }
 
 int main(int argc, char **argv) {

@@ -486,20 +486,6 @@ static void store_tiles(void *arg, int64_t begin, int64_t end) {
   if (block->epilogue) finish_rows(block, begin, end);
 }
 
-/* The epilogue of a convolution whose results side by side are of several phases, and the results. */
-typedef struct Finish {
-  const GemmEpilogue *epilogue;
-  float *results;
-  int64_t outputs;
-} Finish;
-
-/* Places [begin, end) of all images. */
-static void finish_places(void *arg, int64_t begin, int64_t end) {
-  const Finish *finish = arg;
-  finish->epilogue->run(finish->epilogue->arg, finish->results + begin * finish->outputs, end - begin,
-                        finish->outputs);
-}
-
 /* --- all --- */
 
 static int64_t lines(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -545,9 +531,13 @@ bool winograd_run(ConvProduct product, const Conv *conv, const float *a, const f
     }
   }
   if (product == CONV_FORWARD && conv->epilogue && !block.epilogue) {
-    Finish finish = {.epilogue = conv->epilogue, .results = result, .outputs = p.outputs};
-    int64_t places = p.batch * p.rows.view.places * p.columns.view.places;
-    parallel_work(parallel, places, (double)p.outputs * conv->epilogue->work, finish_places, &finish);
+    /* results side by side are of several phases */
+    GemmArgs all = {.m = p.batch * p.rows.view.places * p.columns.view.places,
+                    .n = p.outputs,
+                    .c = result,
+                    .ldc = p.outputs,
+                    .epilogue = conv->epilogue};
+    NAME(finish_all)(&all, parallel);
   }
   return true;
 }

@@ -226,9 +226,8 @@ describe('the benchmark', () => {
   });
 
   it('adds up the weights of products, each once', () => {
-    const weights = { name: 'w', type: 'Const', inputs: [] };
     const operations = {
-      w: weights,
+      w: { name: 'w', type: 'Const', inputs: [] },
       'w/read': { name: 'w/read', type: 'Identity', inputs: [{ name: 'w:0', shape: [4, 5] }] },
       x: { name: 'x', type: 'Placeholder', inputs: [] },
       first: { inputs: ['x:0', 'w/read:0'].map((name) => ({ name, shape: [4, 5] })) },

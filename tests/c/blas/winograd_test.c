@@ -435,8 +435,8 @@ TEST(tiles_are_for_dense_windows_of_many_channels) {
   CHECK(winograd_suits(CONV_FORWARD, &conv, true) && winograd_suits(CONV_FILTER, &conv, false));
   conv = conv_of_taps((Taps){1, 2}, 1, 1, 2048, kSame, 32, 32);
   CHECK(winograd_suits(CONV_FORWARD, &conv, true));
-  conv =
-      conv_of_taps((Taps){1, 3}, 1, 1, 2048, kSame, 16, 16); /* transforms take longer than products save */
+  /* transforms that take longer than is saved in products */
+  conv = conv_of_taps((Taps){1, 3}, 1, 1, 2048, kSame, 16, 16);
   CHECK(winograd_allows(&conv) && !winograd_suits(CONV_FORWARD, &conv, true));
   conv = conv_of_taps((Taps){1, 1}, 1, 56, 56, kSame, 64, 64);
   CHECK(!winograd_allows(&conv));
