@@ -138,6 +138,8 @@ static bool set_part(Graph *graph, Node *node, int input, int64_t begin, int64_t
   NodeDef *def = node_def_share(arena, node->def); /* of other graphs, too */
   AttrValue *value = attr_value_int_list(arena, parts, count);
   if (!def || !value) return status_oom(status, "a part of a row");
+  for (size_t i = 0; i < node->def->n_input; i++)
+    TRY(node_def_add_input(def, arena, node->def->input[i], status));
   TRY(node_def_set_attr(def, arena, FUSED_PARTS, value, status));
   node->def = def;
   return true;

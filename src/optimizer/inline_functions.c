@@ -163,20 +163,11 @@ static bool add_inputs(Inliner *in) {
 /* A NodeDef without inputs; it shares only attr values with the body. */
 static NodeDef *copy_def(Inliner *in, const NodeDef *from) {
   Arena *arena = graph_arena(in->graph);
+  if (in->options->share_attrs) return node_def_share(arena, from);
   NodeDef bare = *from;
   bare.n_input = 0;
   bare.input = NULL;
-  if (!in->options->share_attrs) return proto_copy(&bare, arena);
-  NodeDef *def = proto_new(kNodeDef, arena);
-  if (!def) return NULL;
-  *def = bare;
-  def->attr = arena_alloc(arena, (int64_t)(from->n_attr * sizeof *def->attr));
-  for (size_t i = 0; def->attr && i < from->n_attr; i++) {
-    def->attr[i] = arena_alloc(arena, (int64_t)sizeof **def->attr);
-    if (!def->attr[i]) return NULL;
-    *def->attr[i] = *from->attr[i];
-  }
-  return def->attr ? def : NULL;
+  return proto_copy(&bare, arena);
 }
 
 static bool has_inputs(const Node *node) {

@@ -108,7 +108,16 @@ static AttrValue *new_list(Arena *arena, unsigned field_number, size_t count) {
   return value;
 }
 
-enum { LIST_S = 2, LIST_I = 3, LIST_F = 4, LIST_B = 5, LIST_TYPE = 6, LIST_SHAPE = 7, LIST_TENSOR = 8 };
+enum {
+  LIST_S = 2,
+  LIST_I = 3,
+  LIST_F = 4,
+  LIST_B = 5,
+  LIST_TYPE = 6,
+  LIST_SHAPE = 7,
+  LIST_TENSOR = 8,
+  LIST_FUNC = 9
+};
 
 AttrValue *attr_value_int_list(Arena *arena, const int64_t *values, size_t count) {
   AttrValue *value = new_list(arena, LIST_I, count);
@@ -156,6 +165,15 @@ AttrValue *attr_value_tensor_list(Arena *arena, TensorProto *const *tensors, siz
   for (size_t i = 0; value && i < count; i++) {
     value->list->tensor[i] = proto_copy(tensors[i], arena);
     if (!value->list->tensor[i]) return NULL;
+  }
+  return value;
+}
+
+AttrValue *attr_value_func_list(Arena *arena, const NameAttrList *const *funcs, size_t count) {
+  AttrValue *value = new_list(arena, LIST_FUNC, count);
+  for (size_t i = 0; value && i < count; i++) {
+    value->list->func[i] = proto_copy(funcs[i], arena);
+    if (!value->list->func[i]) return NULL;
   }
   return value;
 }
@@ -228,15 +246,15 @@ NodeDef *node_def_new(Arena *arena, const char *name, const char *op) {
 }
 
 NodeDef *node_def_share(Arena *arena, const NodeDef *node) {
-  int64_t count = (int64_t)node->n_attr;
-  NodeDef *copy =
-      arena_alloc(arena, (int64_t)sizeof *copy + count * (int64_t)(sizeof *copy->attr + sizeof **copy->attr));
+  int64_t count = (int64_t)node->n_attr, room = repeated_capacity(node->n_attr);
+  NodeDef *copy = arena_alloc(arena, (int64_t)sizeof *copy + room * (int64_t)sizeof *copy->attr +
+                                         count * (int64_t)sizeof **copy->attr);
   if (!copy) return NULL;
   *copy = *node;
   copy->n_input = 0;
   copy->input = NULL;
   copy->attr = (AttrEntry **)(copy + 1);
-  AttrEntry *entries = (AttrEntry *)(copy->attr + count);
+  AttrEntry *entries = (AttrEntry *)(copy->attr + room);
   for (int64_t i = 0; i < count; i++) {
     entries[i] = *node->attr[i];
     copy->attr[i] = &entries[i];

@@ -80,8 +80,7 @@ static void *new_message(const ProtoDescriptor *descriptor, Arena *arena) {
 
 void *proto_new(const ProtoDescriptor *descriptor, Arena *arena) { return new_message(descriptor, arena); }
 
-/* The capacity of an array with `count` elements. */
-static int64_t capacity_of(size_t count) {
+int64_t repeated_capacity(size_t count) {
   if (count == 0) return 0;
   int64_t capacity = 1;
   while (capacity < (int64_t)count) capacity *= 2;
@@ -90,8 +89,8 @@ static int64_t capacity_of(size_t count) {
 
 bool repeated_reserve(Arena *arena, void **array, size_t count, size_t more, size_t element_size) {
   if (more > (size_t)PTRDIFF_MAX - count) return false;
-  int64_t capacity = capacity_of(count + more), bytes;
-  if (capacity == capacity_of(count)) return true;
+  int64_t capacity = repeated_capacity(count + more), bytes;
+  if (capacity == repeated_capacity(count)) return true;
   if (__builtin_mul_overflow(capacity, (int64_t)element_size, &bytes)) return false;
   void *grown = arena_grow(arena, *array, (int64_t)(count * element_size), bytes);
   if (!grown) return false;

@@ -161,6 +161,7 @@ AttrValue *attr_value_type_list(Arena *arena, const int *types, size_t count);
 AttrValue *attr_value_string_list(Arena *arena, const Str *values, size_t count);
 AttrValue *attr_value_shape_list(Arena *arena, const TensorShapeProto *const *shapes, size_t count);
 AttrValue *attr_value_tensor_list(Arena *arena, TensorProto *const *tensors, size_t count);
+AttrValue *attr_value_func_list(Arena *arena, const NameAttrList *const *funcs, size_t count);
 
 /* TensorFlow's name of the value's kind: "int", "list(int)", "string", ...; "any" when nothing is set. */
 const char *attr_value_kind_name(const AttrValue *value);

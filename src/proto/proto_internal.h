@@ -68,6 +68,9 @@ ProtoMessage *field_submessage(const ProtoMessage *message, const Field *field);
 /* Compares keys of map entries, which are texts (by bytes) or uint32 in all messages here. */
 int map_entry_compare_keys(const ProtoMessage *a, const ProtoMessage *b);
 
+/* The capacity of such an array with `count` elements, for those that allocate one themselves and let it
+ * grow. */
+int64_t repeated_capacity(size_t count);
 /* Gives the array of a repeated field space for `more` elements after the `count` existing ones. The capacity
  * is always the next power of two, so it is not stored. False when out of memory. */
 bool repeated_reserve(Arena *arena, void **array, size_t count, size_t more, size_t element_size);

@@ -62,6 +62,8 @@ TEST(every_kind_of_list) {
   shape->unknown_rank = false;
   check_value(of_shapes, "list { shape { unknown_rank: true } shape { unknown_rank: true } }", "list(shape)");
   check_value(attr_value_tensor_list(arena, tensors, 1), "list { tensor { } }", "list(tensor)");
+  const NameAttrList *funcs[] = {attr_value_func(arena, "f", NULL)->func};
+  check_value(attr_value_func_list(arena, funcs, 1), "list { func { name: \"f\" } }", "list(func)");
   check_value(attr_value_int_list(arena, NULL, 0), "list { }", "list(any)");
   check_value(attr_value_shape_list(arena, NULL, 0), "list { }", "list(any)");
   arena_free(arena);
@@ -89,6 +91,32 @@ TEST(node_defs_are_built_step_by_step) {
                "attr { key: \"T\" value { type: DT_INT32 } }");
   strbuf_free(&out);
   arena_free(arena);
+}
+
+/* Any number of attrs, so that the array of the copy is full, or is not. */
+TEST(attrs_are_added_to_a_copy_that_shares_others) {
+  for (int count = 0; count <= 9; count++) {
+    arena = arena_new();
+    Status status;
+    status_init(&status);
+    char name[2] = "a";
+    NodeDef *node = node_def_new(arena, "n", "Op");
+    for (int i = 0; i < count; i++, name[0]++)
+      CHECK_OK(node_def_set_attr(node, arena, name, attr_value_int(arena, i), &status), status);
+    NodeDef *copy = node_def_share(arena, node);
+    for (int i = count; i < count + 9; i++, name[0]++)
+      CHECK_OK(node_def_set_attr(copy, arena, name, attr_value_int(arena, i), &status), status);
+    CHECK_INT_EQ(node->n_attr, count);
+    CHECK_INT_EQ(copy->n_attr, count + 9);
+    NodeDef *whole = proto_copy(copy, arena);
+    if (!CHECK(whole)) continue;
+    CHECK(proto_equal(whole, copy));
+    for (int i = 0; i < count + 9; i++) {
+      name[0] = (char)('a' + i);
+      CHECK_INT_EQ(node_def_attr(whole, name)->i, i);
+    }
+    arena_free(arena);
+  }
 }
 
 static bool build_all(void *unused, Status *status) {

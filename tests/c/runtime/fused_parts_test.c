@@ -6,6 +6,7 @@
 #include "op/node_def.h"
 #include "graph/graph_walk.h"
 #include "optimizer/fuse_elementwise.h"
+#include "optimizer/graph_checker.h"
 #include "runtime/fused_steps.h"
 
 enum { MOST_PARTS = 4, MOST_VALUES = 40, RANK = 3 };
@@ -158,6 +159,8 @@ static bool fuse(Graph *graph, const NodeSet *keep) {
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
   CHECK_OK(graph_fuse_elementwise(graph, keep, &(FuseOptions){NULL, NULL}, &changed, &status), &status);
   CHECK_OK(graph_fuse_parts(graph, keep, &changed, &status), &status);
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
+  CHECK(graph_is_whole(graph));
   return changed;
 }
 
