@@ -14,11 +14,11 @@ set(TFCORE_SMALL_OPS
   array/broadcast_args array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot
   array/pack array/reshape array/reverse array/shape_ops array/slice array/source array/space_depth array/split
   array/strided_slice array/transpose_op array/where lists math/batch_matmul math/batch_product math/einsum math/fused_elementwise
-  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops random support/fused_emit support/fused_formula
+  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_emit support/fused_formula
   support/fused_groups support/fused_plan support/fused_program support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
-set(TFCORE_SMALL_BLAS byte_moves channel_norm softmax)
-set(TFCORE_SMALL_BASE copy)
+set(TFCORE_SMALL_BLAS byte_moves channel_norm gemm_int reduce_int softmax)
+set(TFCORE_SMALL_BASE copy team)
 # The builds that are split have no unrolled loops in src/ops/, whose templates have vectors already, and in these files of
 # src/blas/; but in these files of src/ops/, where unrolled loops are faster.
 set(TFCORE_ROLLED_BLAS transpose)
@@ -44,13 +44,15 @@ set(TFCORE_SIDE_OPS
   random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
   training/sparsity_training)
 # Files of which only the kernels for int32 and int64 are in that module: such numbers are mostly sizes and indices.
-set(TFCORE_INTEGERS_ASIDE math/arg_reduce math/clip math/power math/segment_rows math/unsorted_segment nn/pooling)
+set(TFCORE_INTEGERS_ASIDE
+  math/arg_reduce math/batch_matmul math/clip math/einsum math/matmul math/matrix_product math/power math/segment_rows
+  math/unsorted_segment nn/pooling)
 # What training needs is in a third module: sources of src/, other ops, and all ops whose names say that they compute gradients or
-# apply them. It is fetched when one of these is asked for. Transposed convolutions are
+# apply them; and partial runs, which are as rare. It is fetched when one of these is asked for. Transposed convolutions are
 # Conv2DBackpropInput also where nothing is trained.
 set(TFCORE_TRAINING_SOURCES
   gradient function/text/function_parse function/text/function_print checkpoint c_api/c_api_function_of_graph
-  c_api/c_api_gradients c_api/c_api_gradient_check)
+  c_api/c_api_gradients c_api/c_api_gradient_check runtime/partial_run runtime/partial_units)
 set(TFCORE_TRAINING_OPS
   array/broadcast_args array/dynamic_partition io/save_restore lists/stack math/unsorted_segment random state/assign_add
   state/reference_variable training)

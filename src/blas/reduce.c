@@ -4,25 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "blas/reduce_axes.h"
 #include "simd/templates.h"
 #include "simd/simd.h"
-
-/* An axis of size 1 neither separates nor forms a group. */
-static bool reduces(const int64_t *dims, const bool *reduced, int axis) {
-  return reduced[axis] && dims[axis] != 1;
-}
-
-/* The number of groups of adjacent reduced axes. */
-static int reduce_groups(int rank, const int64_t *dims, const bool *reduced) {
-  int groups = 0;
-  bool inside = false;
-  for (int i = 0; i < rank; i++) {
-    if (dims[i] == 1) continue;
-    groups += reduced[i] && !inside;
-    inside = reduced[i];
-  }
-  return groups;
-}
 
 int64_t reduce_workspace(int rank, const int64_t *dims, const bool *reduced, size_t element_size) {
   int groups = reduce_groups(rank, dims, reduced);
@@ -38,5 +22,5 @@ int64_t reduce_workspace(int rank, const int64_t *dims, const bool *reduced, siz
 }
 
 #define TEMPLATE "blas/reduce.inc"
-#define TYPES (TYPES_FLOAT | TYPES_INT)
+#define TYPES TYPES_FLOAT
 #include "simd/each_type.inc"

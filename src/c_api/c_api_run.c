@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "c_api/c_api_internal.h"
+#include "op/engine_parts.h"
 
 /* The arrays of one run. Short ones are on the stack, so that a step only allocates its results. */
 enum { FEW = 16 };
@@ -221,6 +222,7 @@ void TF_SessionPRunSetup(TF_Session *session, const TF_Output *inputs, int ninpu
   *handle = NULL;
   bool ok = read_request(inputs, NULL, ninputs, outputs, noutputs, target_opers, ntargets, &arrays,
                          &signature, &status->status) &&
+            engine_part_need(PART_TRAINING, &status->status) &&
             session_setup_partial_run(session->session, &signature, &kept, &status->status);
   if (ok) *handle = mem_strdup(kept, strlen(kept));
   if (ok && !*handle) status_oom(&status->status, "a partial run");
@@ -237,6 +239,7 @@ bool begin_session_piece(TF_Session *session, const char *handle, const SessionR
   for (int i = 0; i < noutputs; i++) output_values[i] = NULL;
   bool ok =
       read_request(inputs, input_values, ninputs, outputs, noutputs, NULL, 0, &arrays, &signature, status) &&
+      engine_part_need(PART_TRAINING, status) &&
       session_begin_piece(session->session, handle, options, signature.feeds, arrays.feed_values, ninputs,
                           signature.fetches, noutputs, arrays.fetch_values, step, status);
   if (ok && !*step) ok = give_results(arrays.fetch_values, output_values, noutputs, status);

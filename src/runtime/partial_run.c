@@ -26,6 +26,7 @@ typedef struct Piece {
 } Piece;
 
 struct PartialRun {
+  const PartialRunFunctions *functions;
   Session *session;
   PartialRun *previous, *next;
   Arena *arena;
@@ -43,7 +44,7 @@ struct PartialRun {
 
 static bool oom(Status *status) { return status_oom(status, "a partial run"); }
 
-void partial_run_end(PartialRun *run) {
+static void end(PartialRun *run) {
   Session *session = run->session;
   if (run->previous) {
     run->previous->next = run->next;
@@ -98,33 +99,6 @@ static bool set_up(PartialRun *run, const StepSignature *signature, Status *stat
   run->cache = step_cache_new(run->body->graph, session->devices, NULL);
   return (run->cache || oom(status)) && partial_units_of(run->body->graph, run->arena, &run->units, status) &&
          write_handle(run, status);
-}
-
-bool session_setup_partial_run(Session *session, const StepSignature *signature, const char **handle,
-                               Status *status) {
-  TRY(session_lock(session, status));
-  graph_lock(session->graph);
-  Arena *arena = arena_new();
-  PartialRun *run = arena ? arena_calloc(arena, 1, sizeof *run) : NULL;
-  bool ok = run || oom(status);
-  if (ok) {
-    run->session = session;
-    run->arena = arena;
-    ok = set_up(run, signature, status);
-    if (ok) {
-      run->next = session->partial_runs;
-      if (run->next) run->next->previous = run;
-      session->partial_runs = run;
-      *handle = run->handle;
-    } else {
-      partial_run_end(run);
-    }
-  } else {
-    arena_free(arena);
-  }
-  graph_unlock(session->graph);
-  session_unlock(session);
-  return ok;
 }
 
 /* --- the feeds and fetches of a piece --- */
@@ -348,7 +322,7 @@ static bool give(const PartialRun *run, int i, Tensor *value, Status *status) {
                     run->setup.fetches[i].index);
 }
 
-bool partial_run_has_ended(const PartialRun *run) {
+static bool has_ended(const PartialRun *run) {
   bool all = true;
   for (int i = 0; i < run->setup.num_feeds; i++) all &= run->fed[i];
   for (int i = 0; i < run->setup.num_fetches; i++) all &= run->fetched[i];
@@ -369,8 +343,8 @@ static bool finish_piece(PartialRun *run, Tensor *fetch_values, Status *status) 
   return ok;
 }
 
-bool partial_run_take(PartialRun *run, const PreparedStep *prepared, Tensor *results, Tensor *fetch_values,
-                      Status *status) {
+static bool take(PartialRun *run, const PreparedStep *prepared, Tensor *results, Tensor *fetch_values,
+                 Status *status) {
   graph_lock(run->session->graph);
   bool ok = leave(run, prepared, results, status) && finish_piece(run, fetch_values, status);
   for (int i = 0; i < prepared->num_fetches; i++) tensor_clear(&results[i]);
@@ -456,7 +430,39 @@ static bool begin_piece(PartialRun *run, const SessionRunOptions *options, const
     return false;
   }
   bool ok = start_piece(run, options, asked, values, fetch_values, step, status);
-  if (!ok || (!*step && partial_run_has_ended(run))) partial_run_end(run);
+  if (!ok || (!*step && has_ended(run))) end(run);
+  return ok;
+}
+
+/* --- for sessions --- */
+
+static const PartialRunFunctions kFunctions = {take, has_ended, end};
+
+bool session_setup_partial_run(Session *session, const StepSignature *signature, const char **handle,
+                               Status *status) {
+  TRY(session_lock(session, status));
+  graph_lock(session->graph);
+  Arena *arena = arena_new();
+  PartialRun *run = arena ? arena_calloc(arena, 1, sizeof *run) : NULL;
+  bool ok = run || oom(status);
+  if (ok) {
+    run->functions = &kFunctions;
+    run->session = session;
+    run->arena = arena;
+    ok = set_up(run, signature, status);
+    if (ok) {
+      run->next = session->partial_runs;
+      if (run->next) run->next->previous = run;
+      session->partial_runs = run;
+      *handle = run->handle;
+    } else {
+      end(run);
+    }
+  } else {
+    arena_free(arena);
+  }
+  graph_unlock(session->graph);
+  session_unlock(session);
   return ok;
 }
 

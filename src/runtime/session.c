@@ -146,7 +146,7 @@ static void free_state(Session *session) {
     abandon_run(step);
     step->partial_run = NULL;
   }
-  while (session->partial_runs) partial_run_end(session->partial_runs);
+  while (session->partial_runs) partial_run_functions(session->partial_runs)->end(session->partial_runs);
   step_cache_free(session->cache);
   session->cache = NULL;
   session_devices_free(session->devices);
@@ -340,8 +340,8 @@ bool session_step_graphs(const SessionStep *step, Arena *arena, GraphDef ***grap
 
 static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status) {
   const PreparedStep *prepared = step->prepared;
-  if (step->partial_run)
-    return partial_run_take(step->partial_run, prepared, step->results, fetch_values, status);
+  PartialRun *run = step->partial_run;
+  if (run) return partial_run_functions(run)->take(run, prepared, step->results, fetch_values, status);
   for (int i = 0; i < prepared->num_fetches; i++)
     tensor_move(&fetch_values[prepared->fetch_order[i]], &step->results[i]);
   return true;
@@ -351,7 +351,7 @@ static bool give_results(SessionStep *step, Tensor *fetch_values, Status *status
 static void end_step(SessionStep *step, bool succeeded) {
   PartialRun *run = step->partial_run;
   end_run(step);
-  if (run && (!succeeded || partial_run_has_ended(run))) partial_run_end(run);
+  if (run && (!succeeded || partial_run_functions(run)->has_ended(run))) partial_run_functions(run)->end(run);
   return_step(step);
 }
 

@@ -66,15 +66,21 @@ MUST_CHECK bool session_begin_prepared(Session *session, StepCache *cache, const
                                        const SessionRunOptions *options, const Tensor *const *feed_values,
                                        SessionStep **step, Status *status);
 
-/* partial_run.c: */
+/* What a session does with a partial run. A run begins with a pointer to its functions, because partial_run.c
+ * is in a part of the engine that is only there when a run has been set up (op/engine_parts.h). */
+typedef struct PartialRunFunctions {
+  /* Takes over the results of a piece, which are in the program's order, and sets the fetch values. On
+   * failure the caller ends the partial run. */
+  bool (*take)(PartialRun *run, const PreparedStep *prepared, Tensor *results, Tensor *fetch_values,
+               Status *status);
+  /* Whether everything has been fed and fetched. */
+  bool (*has_ended)(const PartialRun *run);
+  /* Ends a partial run. None of its pieces may be running. */
+  void (*end)(PartialRun *run);
+} PartialRunFunctions;
 
-/* Takes over the results of a piece, which are in the program's order, and sets the fetch values. On failure
- * the caller ends the partial run. */
-MUST_CHECK bool partial_run_take(PartialRun *run, const PreparedStep *prepared, Tensor *results,
-                                 Tensor *fetch_values, Status *status);
-/* Whether everything has been fed and fetched. */
-bool partial_run_has_ended(const PartialRun *run);
-/* Ends a partial run. None of its pieces may be running. */
-void partial_run_end(PartialRun *run);
+static inline const PartialRunFunctions *partial_run_functions(const PartialRun *run) {
+  return *(const PartialRunFunctions *const *)run;
+}
 
 #endif

@@ -121,8 +121,10 @@ describe('side module', () => {
       (g, x) => g.argMax(g.reshape(x, [6]), 0),
       (g, x) => g.unsortedSegmentSum(g.reshape(x, [2, 3]), [0, 0], 1),
       (g, x) => g.maxPool(x, { ksize: [1, 2, 1, 1], strides: [1, 1, 1, 1], padding: 'VALID' }),
+      (g, x) => g.matMul(g.reshape(x, [2, 3]), g.reshape(x, [3, 2])),
+      (g, x) => g.einsum([g.reshape(x, [2, 3]), g.reshape(x, [2, 3])], { equation: 'ij,ij->i' }),
     ];
-    const expected = [[5], [5, 7, 9], [4, 5, 6]];
+    const expected = [[5], [5, 7, 9], [4, 5, 6], [22, 28, 49, 64], [14, 77]];
     for (const [i, op] of ops.entries()) {
       const compute = async (dtype, side) => {
         const tf = await freshEngine(side);
@@ -262,13 +264,17 @@ describe('training module', () => {
       'random numbers': (tf, g) => g.randomUniform(g.constant([2], { dtype: 'int32' }), { dtype: 'float32' }),
       'a checkpoint': (tf, g) =>
         g.restoreV2(g.constant('a'), g.constant(['b']), g.constant(['']), { dtypes: ['float32'] }),
+      'a partial run': (tf, g, session) => {
+        const x = g.placeholder('float32', []);
+        session.partialRun([g.square(x)], [x]);
+      },
     };
     for (const [name, use] of Object.entries(uses)) {
       const whole = await freshEngine();
-      await withGraph(whole, (g) => use(whole, g));
+      await withGraph(whole, (g, session) => use(whole, g, session));
       const tf = await freshEngine(NOWHERE, NOWHERE);
-      await withGraph(tf, (g) => {
-        assert.throws(() => use(tf, g), isMissing(/the training module.*loadTrainingModule/), name);
+      await withGraph(tf, (g, session) => {
+        assert.throws(() => use(tf, g, session), isMissing(/the training module.*loadTrainingModule/), name);
       });
       assert.equal(tf.memory().tensors, 0, name);
       assert.equal(tf.memory().functionBodies, 0, name);

@@ -3,6 +3,7 @@
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
+#include "simd/simd.h"
 
 /* a > b is b < a. */
 static BroadcastSide other_side(BroadcastSide still) {
@@ -60,10 +61,10 @@ static bool equality_shape(InferenceContext *c, Status *status) {
   return strict ? shape_broadcast_binary(c, status) : lenient_shape(c, status);
 }
 
-/* For the template: the loop NAME(op), which computes NAME(op_one)(C, C). */
-#define COMPARE_LOOP(op)                                                                          \
-  static void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
-    NAME(compare)(NAME(op##_one), a, b, out, n, still);                                           \
+/* For the template: the loop NAME(op), which computes NAME(op_one)(C, C). Not inlined: two loops use it. */
+#define COMPARE_LOOP(op)                                                                                 \
+  SIMD_NOINLINE void NAME(op)(const void *a, const void *b, void *out, int64_t n, BroadcastSide still) { \
+    NAME(compare)(NAME(op##_one), a, b, out, n, still);                                                  \
   }
 #define WITH_ORDER
 #define TEMPLATE "ops/math/compare_math.inc"

@@ -78,7 +78,7 @@ static void multiply_int16(const MatrixProduct *product, const Parallel *paralle
   for (int64_t i = 0; i < args.m * args.k; i++) a[i] = from_a[i];
   for (int64_t i = 0; i < args.k * args.n; i++) b[i] = from_b[i];
   args.a = a, args.b = b, args.c = c;
-  gemm_i32.run(&args, parallel, NULL);
+  gemm_type(DT_INT32)->run(&args, parallel, NULL);
   for (int64_t i = 0; i < args.m * args.n; i++)
     ((int16_t *)product->args.c)[i] = (int16_t)(uint32_t)c[i]; /* wraps around */
 }

@@ -14,6 +14,7 @@
 #include "ops/support/elementwise.h"
 #include "ops/support/kernel_chain.h"
 #include "ops/support/product_epilogue.h"
+#include "simd/simd.h"
 
 #define TEMPLATE "ops/nn/fused_units.inc"
 #define TYPES TYPES_FLOAT
