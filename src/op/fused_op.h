@@ -20,6 +20,21 @@
  *
  * An attr FUSED_PARTS of the op says which columns of its inputs the program reads: for each input the first
  * one, and their number, or -1 for a whole input.
+ *
+ * The attrs of _FusedRecurrence, which stands for a loop whose rounds compute products of one row, and
+ * elementwise programs (optimizer/fuse_recurrences.h, ops/nn/fused_recurrence.c):
+ *
+ *   rounds = 64
+ *   stages = [_FusedMatMul[...], _FusedElementwise[...]]   the nodes of a round with their attrs, in
+ *                                                          topological order
+ *   operands = [2, 1, 0, 4, 3]    the inputs of all stages in one list: i is input i, and the outputs of the
+ *                                 stages follow
+ *   next = [-2, -1, 5, 6]         by input: the value that it has in the next round, which a stage computes;
+ *                                 RECURRENCE_SAME for what is the same in all rounds; RECURRENCE_ROW for a
+ *                                 tensor, of which round t reads part t of the first dimension
+ *   results = [5]                 the value that output i is
+ *   rows = [64]                   the number of last rounds whose values output i has, one below another: 1,
+ *                                 all, or RECURRENCE_LAST for the value of the last round as it is
  */
 #ifndef TFCORE_OP_FUSED_OP_H_
 #define TFCORE_OP_FUSED_OP_H_
@@ -29,13 +44,20 @@
 #define FUSED_OPERANDS "_operands"
 #define FUSED_PROGRAM_OPS "_program_ops"
 #define FUSED_PARTS "_parts"
+#define FUSED_RECURRENCE "_FusedRecurrence"
 
 enum {
   FUSED_MOST_NODES = 24,
   FUSED_MOST_OPERANDS = 3, /* of a node */
   FUSED_MOST_INPUTS = FUSED_MOST_NODES * FUSED_MOST_OPERANDS,
-  FUSED_MOST_ARGS = 16, /* inputs of a fused product after its two factors */
-  FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES
+  FUSED_MOST_ARGS = 16,   /* inputs of a fused product after its two factors */
+  FUSED_MOST_PARTIAL = 8, /* operands that repeat elements, or are parts of rows, if the kernel has tiles */
+  FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES,
+  RECURRENCE_MOST_STAGES = 6,
+  RECURRENCE_MOST_VALUES = 32, /* inputs, and outputs of stages */
+  RECURRENCE_SAME = -1,
+  RECURRENCE_ROW = -2,
+  RECURRENCE_LAST = 0
 };
 
 #endif

@@ -27,6 +27,12 @@ MUST_CHECK bool node_attr_func(const NodeDef *node, const char *name, const Name
 MUST_CHECK bool node_attr_list(const NodeDef *node, const char *name, AttrKind kind,
                                const AttrListValue **value, Status *status);
 
+/* Whether the node has the attr, and it is true. */
+static inline bool node_def_is_true(const NodeDef *node, const char *name) {
+  const AttrValue *value = node_def_attr(node, name);
+  return value && value->value_case == (int)ATTR_BOOL && value->b;
+}
+
 /* --- types (node_types.c) --- */
 
 /* The dtypes (references as dtype + 100) of a node's inputs and outputs, arrays in `arena`. Only reads the

@@ -2,6 +2,8 @@
 #ifndef TFCORE_OPTIMIZER_FUSIBLE_OPS_H_
 #define TFCORE_OPTIMIZER_FUSIBLE_OPS_H_
 
+#include <string.h>
+
 #include "graph/graph.h"
 
 /* The op with which a fused node computes the same as the node, which has an op of the list with its own
@@ -14,5 +16,9 @@ bool node_reduces_rows(const Node *node);
 bool node_selects_own_kernel(const Node *node);
 /* The same for a kernel whose code is loaded. */
 bool node_has_own_kernel(const Node *node);
+/* The same for a node of that op. */
+static inline bool node_is_own(const Node *node, const char *op) {
+  return node->op && strcmp(node->def->op, op) == 0 && node_has_own_kernel(node);
+}
 
 #endif

@@ -9,6 +9,7 @@
 #include "optimizer/fuse_epilogues.h"
 #include "optimizer/fuse_parts.h"
 #include "optimizer/fuse_products.h"
+#include "optimizer/fuse_recurrences.h"
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
 #include "optimizer/leading_ones.h"
@@ -96,6 +97,9 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   TRY(graph_fuse_epilogues(graph, options->keep, &step, status));
   any |= step;
   TRY(graph_fuse_parts(graph, options->keep, &step, status));
+  any |= step;
+  TRY(graph_fuse_recurrences(graph, options->keep, &step, status));
+  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   *changed |= any || step;
   return true;
 }

@@ -1,7 +1,5 @@
 #include "optimizer/hoist_products.h"
 
-#include <string.h>
-
 #include "graph/node_builder.h"
 #include "op/node_def.h"
 #include "optimizer/fusible_ops.h"
@@ -27,15 +25,6 @@ typedef struct Candidate {
 
 /* --- candidates --- */
 
-static bool is_own(const Node *node, const char *op) {
-  return node->op && strcmp(node->def->op, op) == 0 && node_has_own_kernel(node);
-}
-
-static bool is_true(const Node *node, const char *attr) {
-  const AttrValue *value = node_def_attr(node->def, attr);
-  return value && value->b;
-}
-
 static ShapeHandle shape_of_rank(NodeOutput value, int rank) {
   ShapeHandle shape = optimizer_shape(value.node, value.index);
   return shape && shape_rank(shape) == rank ? shape : NULL;
@@ -45,36 +34,15 @@ static int64_t size_at(ShapeHandle shape, int axis) {
   return dim_known(shape->dims[axis]) ? dim_value(shape->dims[axis]) : -1;
 }
 
-/* Whether every row of `rows` certainly has the element shape that the edge gives: a constant. */
-static bool has_element_shape(const Edge *edge, ShapeHandle rows, bool *has, Status *status) {
-  *has = false;
-  edge = loop_value_source(edge);
-  const Node *enter = edge ? loop_value_entered(edge) : NULL;
-  if (enter) edge = loop_value_source(enter->inputs[0]);
-  if (!edge) return true;
-  Tensor value = {0};
-  bool is_known;
-  TRY(optimizer_constant(edge->src, &value, &is_known, status));
-  if (!is_known) return true;
-  bool is_any = value.shape.rank == 0 && tensor_int_at(&value, 0) == -1;
-  *has = is_any || (value.shape.rank == 1 && tensor_num_elements(&value) == shape_rank(rows) - 1);
-  for (int i = 0; i < tensor_num_elements(&value) && *has && !is_any; i++) {
-    int64_t wanted = tensor_int_at(&value, i);
-    *has = wanted == -1 || wanted == size_at(rows, i + 1);
-  }
-  tensor_clear(&value);
-  return true;
-}
-
 static int64_t columns_of(const Candidate *c) {
-  return size_at(shape_of_rank(c->weights, 2), !is_true(c->product, "transpose_b"));
+  return size_at(shape_of_rank(c->weights, 2), !node_def_is_true(c->product->def, "transpose_b"));
 }
 
 /* Whether the product of all rows is defined, and not much larger than they are. */
 static bool fits(const Candidate *c) {
   ShapeHandle rows = shape_of_rank(c->rows, 3), weights = shape_of_rank(c->weights, 2);
   if (!rows || !weights) return false;
-  int64_t depth = size_at(weights, is_true(c->product, "transpose_b")), columns = columns_of(c);
+  int64_t depth = size_at(weights, node_def_is_true(c->product->def, "transpose_b")), columns = columns_of(c);
   return depth > 0 && columns > 0 && size_at(rows, 2) == depth && columns / HOIST_MOST_GROWTH <= depth;
 }
 
@@ -91,8 +59,8 @@ static void find_term(const Hoist *h, Candidate *c) {
   if (c->product->num_out_edges != 1) return;
   const Edge *out = c->product->out_edges[0];
   Node *term = out->dst;
-  bool is_bias_add = is_own(term, "BiasAdd") && !optimizer_attr_is(term, "data_format", "NCHW");
-  if ((!is_bias_add && !is_own(term, "AddV2")) || term->num_inputs != 2) return;
+  bool is_bias_add = node_is_own(term, "BiasAdd") && !optimizer_attr_is(term, "data_format", "NCHW");
+  if ((!is_bias_add && !node_is_own(term, "AddV2")) || term->num_inputs != 2) return;
   if (!optimizer_is_free(h->keep, term) || !optimizer_same_device(term, c->product)) return;
   const Edge *bias = term->inputs[1 - out->dst_input];
   if (!is_bias(c, bias)) return;
@@ -102,17 +70,17 @@ static void find_term(const Hoist *h, Candidate *c) {
 
 static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
   *found = false;
-  if (!is_own(node, "MatMul") || !optimizer_is_free(h->keep, node) || node->num_inputs != 2) return true;
+  if (!node_is_own(node, "MatMul") || !optimizer_is_free(h->keep, node) || node->num_inputs != 2) return true;
   if ((node->output_types[0] != DT_FLOAT && node->output_types[0] != DT_DOUBLE) ||
-      is_true(node, "transpose_a"))
+      node_def_is_true(node->def, "transpose_a"))
     return true;
   const Edge *item = loop_value_source(node->inputs[0]);
-  if (!item || !is_own(item->src, "TensorListGetItem")) return true;
+  if (!item || !node_is_own(item->src, "TensorListGetItem")) return true;
   const Node *enter = loop_value_entered(item->src->inputs[0]),
              *weights = loop_value_entered(node->inputs[1]);
   if (!enter || !weights || !loop_value_is_of_round(item->src->inputs[1])) return true;
   const Edge *list = loop_value_source(enter->inputs[0]);
-  if (!list || !is_own(list->src, "TensorListFromTensor") || !list->src->inputs[0]) return true;
+  if (!list || !node_is_own(list->src, "TensorListFromTensor") || !list->src->inputs[0]) return true;
   *c = (Candidate){.product = node,
                    .item = item->src,
                    .enter = enter,
@@ -121,7 +89,7 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
                    .weights = edge_value(weights->inputs[0])};
   if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
   find_term(h, c);
-  return has_element_shape(c->item->inputs[2], shape_of_rank(c->rows, 3), found, h->status);
+  return loop_value_fits_shape(c->item->inputs[2], shape_of_rank(c->rows, 3), 1, found, h->status);
 }
 
 /* --- the new nodes: those outside are dead, or fail, where the list does --- */
@@ -148,7 +116,7 @@ static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   Arena *arena = node_builder_arena(&b);
   node_builder_type(&b, "T", c->product->output_types[0]);
   node_builder_attr(&b, "adj_x", attr_value_bool(arena, false));
-  node_builder_attr(&b, "adj_y", attr_value_bool(arena, is_true(c->product, "transpose_b")));
+  node_builder_attr(&b, "adj_y", attr_value_bool(arena, node_def_is_true(c->product->def, "transpose_b")));
   node_builder_input(&b, c->rows);
   node_builder_input(&b, c->weights);
   if (waits_for_more(c->list)) node_builder_control(&b, c->list);

@@ -69,6 +69,29 @@ bool loop_value_is_of_condition(const Edge *edge) {
   return is_of_loop(edge, true, &left);
 }
 
+/* --- element shapes --- */
+
+bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits, Status *status) {
+  *fits = false;
+  edge = loop_value_source(edge);
+  const Node *enter = edge ? loop_value_entered(edge) : NULL;
+  if (enter) edge = loop_value_source(enter->inputs[0]);
+  if (!edge) return true;
+  Tensor value = {0};
+  bool is_known;
+  TRY(optimizer_constant(edge->src, &value, &is_known, status));
+  if (!is_known) return true;
+  bool is_any = value.shape.rank == 0 && tensor_int_at(&value, 0) == -1;
+  *fits = is_any || (value.shape.rank == 1 && tensor_num_elements(&value) == shape_rank(shape) - first);
+  for (int i = 0; *fits && !is_any && i < tensor_num_elements(&value); i++) {
+    DimHandle own = shape->dims[first + i];
+    int64_t wanted = tensor_int_at(&value, i);
+    *fits = wanted == -1 || (dim_known(own) && wanted == dim_value(own));
+  }
+  tensor_clear(&value);
+  return true;
+}
+
 /* --- constant Enters --- */
 
 void loop_value_copy_controls(NodeBuilder *b, const Node *like) {

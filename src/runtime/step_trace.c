@@ -8,6 +8,7 @@
 #include "base/sync.h"
 #include "device/device.h"
 #include "graph/node_class.h"
+#include "op/fused_op.h"
 #include "tensor/tensor.h"
 
 struct StepTrace {
@@ -99,14 +100,26 @@ static void print_inputs(const Node *node, StrBuf *text) {
   }
 }
 
-/* "_FusedElementwise[Mul,Erf]", "_FusedConv2D[BiasAdd,Relu]": the ops that the node stands for. */
-static void print_op(const Node *node, StrBuf *text) {
-  const AttrValue *ops = node_def_attr(node->def, node->node_class == NODE_FUSED ? "ops" : "fused_ops");
-  strbuf_append(text, node->op->def->name);
-  if (!ops || (AttrKind)ops->value_case != ATTR_LIST || ops->list->n_s == 0) return;
+/* "_FusedElementwise[Mul,Erf]", "_FusedConv2D[BiasAdd,Relu]", "_FusedRecurrence[MatMul,...]": the op, and
+ * those that it stands for. */
+static void print_op(const char *op, const AttrEntry *const *attrs, size_t num_attrs, StrBuf *text) {
+  const char *name = strcmp(op, FUSED_OP) == 0           ? "ops"
+                     : strcmp(op, FUSED_RECURRENCE) == 0 ? "stages"
+                                                         : "fused_ops";
+  size_t at = 0;
+  strbuf_append(text, op);
+  while (at < num_attrs && strcmp(attrs[at]->key, name) != 0) at++;
+  const AttrValue *ops = at < num_attrs ? attrs[at]->value : NULL;
+  if (!ops || (AttrKind)ops->value_case != ATTR_LIST || ops->list->n_s + ops->list->n_func == 0) return;
   for (size_t i = 0; i < ops->list->n_s; i++) {
     strbuf_printf(text, "%s%.*s", i == 0 ? "[" : ",", (int)ops->list->s[i].len,
                   (const char *)ops->list->s[i].data);
+  }
+  for (size_t i = 0; i < ops->list->n_func; i++) {
+    const NameAttrList *stage = ops->list->func[i];
+    strbuf_append(text, i == 0 ? "[" : ",");
+    /* All map entries have the same layout: a key and a value. */
+    print_op(stage->name, (const AttrEntry *const *)stage->attr, stage->n_attr, text);
   }
   strbuf_append(text, "]");
 }
@@ -115,7 +128,7 @@ static char *label_of(StepTrace *trace, const Node *node, const char *memory) {
   StrBuf text = {0};
   if (!node) return arena_strdup(trace->arena, "_SOURCE = NoOp()");
   strbuf_printf(&text, "%s%s = ", memory, node->name);
-  print_op(node, &text);
+  print_op(node->op->def->name, (const AttrEntry *const *)node->def->attr, node->def->n_attr, &text);
   strbuf_append(&text, "(");
   print_inputs(node, &text);
   strbuf_append(&text, ")");

@@ -146,19 +146,27 @@ enum { ALIGNMENT = 16 };
 int64_t fused_run_size(const FusedProgram *program) {
   FusedRun none;
   char *begin = (char *)&none + sizeof none;
-  return (int64_t)sizeof none + (lay_out(program, &none, begin) - begin);
+  int64_t size = (int64_t)sizeof none + (lay_out(program, &none, begin) - begin);
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-FusedRun *fused_run_in(const KernelContext *context, const FusedProgram *program, FusedRoom *room) {
-  FusedRun *run = context->memory ? context->memory : (void *)room->bytes;
-  if (context->memory && run->program == program) return run;
+FusedRun *fused_run_at(void *memory, const FusedProgram *program) {
+  FusedRun *run = memory;
+  if (run->program == program) return run;
   run->program = program;
   run->is_planned = false;
   lay_out(program, run, (char *)(run + 1));
   return run;
 }
 
-static bool begin(FusedRun *run, KernelContext *context, const Shape *const *shapes, Status *status) {
+FusedRun *fused_run_in(const KernelContext *context, const FusedProgram *program, FusedRoom *room) {
+  if (context->memory) return fused_run_at(context->memory, program);
+  FusedRun *run = (void *)room->bytes;
+  run->program = NULL;
+  return fused_run_at(run, program);
+}
+
+bool fused_run_plan(FusedRun *run, KernelContext *context, const Shape *const *shapes, Status *status) {
   run->parallel = context->parallel;
   run->num_scratch = 0;
   if (fused_plan_fits(run, shapes)) return true;
@@ -179,7 +187,7 @@ static bool run_program(FusedRun *run, KernelContext *context, Status *status) {
     shapes[i] = &context->inputs[i]->shape;
     data[i] = context->inputs[i]->data;
   }
-  TRY(begin(run, context, shapes, status));
+  TRY(fused_run_plan(run, context, shapes, status));
   TRY(allocate_outputs(run, context, status));
   TRY(allocate_whole(run, context, status));
   TRY(find_inputs(run, context, data, status));
@@ -202,7 +210,7 @@ bool fused_run_begin(FusedRun *run, KernelContext *context, const Shape *const *
                      bool *tiles, Status *status) {
   const FusedProgram *program = run->program;
   int result = program->num_inputs + program->results[0];
-  TRY(begin(run, context, shapes, status));
+  TRY(fused_run_plan(run, context, shapes, status));
   if (run->counts[result] != run->counts[0]) return fused_program_refuse(status);
   TRY(allocate_whole(run, context, status));
   TRY(find_inputs(run, context, data, status));

@@ -16,7 +16,7 @@
 #include "ops/support/fused_loop.h"
 #include "ops/support/fused_program.h"
 
-enum { FUSED_MOST_PARTIAL = 8, FUSED_MOST_NEST = 8 };
+enum { FUSED_MOST_NEST = 8 };
 
 /* The loops over the elements of the largest values, where some operands repeat elements along some
  * dimensions, or are parts of longer rows. Adjacent dimensions that all operands treat alike are merged,
@@ -117,6 +117,9 @@ void fused_groups_plan(FusedRun *run);
 void fused_tiles_run(const FusedRun *run);
 /* Computes them for `rows` rows of `columns` elements, `stride` elements apart, from element `first` on. */
 void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns);
+/* Computes them for elements [first, first + count), with the values at data[], as FusedRun.data. For plans
+ * without values that are computed as a whole. */
+void fused_tiles_elements(const FusedRun *run, char *const *data, int64_t first, int64_t count);
 
 /* The bytes of a run of the program, at most FUSED_MOST_RUN. */
 int64_t fused_run_size(const FusedProgram *program);
@@ -125,6 +128,8 @@ enum { FUSED_MOST_RUN = 24576 };
 typedef struct FusedRoom {
   _Alignas(16) char bytes[FUSED_MOST_RUN];
 } FusedRoom;
+/* The run in memory of that size, which was zeroed or has had a run of the program before. */
+FusedRun *fused_run_at(void *memory, const FusedProgram *program);
 /* The run in the memory that the kernel keeps, or else in `room`. */
 FusedRun *fused_run_in(const KernelContext *context, const FusedProgram *program, FusedRoom *room);
 
@@ -133,6 +138,9 @@ MUST_CHECK bool fused_plan_make(FusedRun *run, KernelContext *context, const Sha
                                 Status *status);
 /* Whether the plan is one for these shapes. */
 bool fused_plan_fits(const FusedRun *run, const Shape *const *shapes);
+/* Plans a run for them unless its plan is one; fused_run_end follows. (fused_run.c) */
+MUST_CHECK bool fused_run_plan(FusedRun *run, KernelContext *context, const Shape *const *shapes,
+                               Status *status);
 
 /* Begins a run in which input i has the shape shapes[i] and its elements at data[i], and the one output, with
  * the shape and the memory of input 0, is computed by fused_run_rest or, if *tiles, by calls of

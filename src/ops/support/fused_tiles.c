@@ -122,7 +122,8 @@ bool fused_tiles_find_partial(FusedRun *run) {
 /* --- the plan of the tiles --- */
 
 static bool has_short_rows(const FusedRun *run) {
-  return run->row == 0 && run->num_partial > 0 && run->nest.dims[run->nest.rank - 1] < SHORT_ROW;
+  return run->row == 0 && run->num_partial > 0 && run->nest.rank > 1 &&
+         run->nest.dims[run->nest.rank - 1] < SHORT_ROW;
 }
 
 static int find_partial(const FusedRun *run, int value) {
@@ -260,7 +261,7 @@ static void run_long_rows(Tiles *tiles, int64_t begin, int64_t end) {
     for (; begin < stop; begin += run->length, column += run->length) {
       for (int p = 0; p < run->num_partial; p++) {
         int64_t offset = offsets[p] + column * run->nest.strides[p][last];
-        tiles->partial[p] = run->data[run->partial[p]] + offset * run->partial_size[p];
+        tiles->partial[p] = tiles->bases[run->partial[p]] + offset * run->partial_size[p];
       }
       run_tile(tiles, begin, 0, stop - begin < run->length ? stop - begin : run->length);
     }
@@ -269,11 +270,12 @@ static void run_long_rows(Tiles *tiles, int64_t begin, int64_t end) {
 }
 
 /* Writes the elements of output elements [at, at + count). */
-static void lay_out(const FusedRun *run, int p, int64_t at, int64_t count, char *to) {
+static void lay_out(const Tiles *tiles, int p, int64_t at, int64_t count, char *to) {
+  const FusedRun *run = tiles->run;
   int last = run->nest.rank - 1;
   int64_t row = run->nest.dims[last], column = at % row, stride = run->nest.strides[p][last];
   int64_t size = run->partial_size[p], index[BROADCAST_MAX_RANK];
-  const char *from = run->data[run->partial[p]];
+  const char *from = tiles->bases[run->partial[p]];
   Odometer o = walk(run, p, index);
   odometer_seek(&o, 1, at / row);
   while (count > 0) {
@@ -296,7 +298,7 @@ static void lay_out_rows(Tiles *tiles) {
     tiles->is_row[p] = true;
     for (int d = 0; d < last; d++) tiles->is_row[p] &= run->nest.strides[p][d] == 0;
     int64_t all = run->length + row < run->elements ? run->length + row : run->elements;
-    if (tiles->is_row[p]) lay_out(run, p, 0, all, tiles->laid[p]);
+    if (tiles->is_row[p]) lay_out(tiles, p, 0, all, tiles->laid[p]);
   }
 }
 
@@ -308,7 +310,7 @@ static void run_short_rows(Tiles *tiles, int64_t begin, int64_t end) {
     int64_t count = end - begin < run->length ? end - begin : run->length;
     for (int p = 0; p < run->num_partial; p++) {
       bool is_row = tiles->is_row[p];
-      if (!is_row) lay_out(run, p, begin, count, tiles->laid[p]);
+      if (!is_row) lay_out(tiles, p, begin, count, tiles->laid[p]);
       tiles->partial[p] = tiles->laid[p] + (is_row ? begin % row : 0) * run->partial_size[p];
     }
     run_tile(tiles, begin, 0, count);
@@ -326,7 +328,7 @@ static void run_rows(Tiles *tiles, int64_t begin, int64_t end) {
   }
   for (int64_t row = begin; row < end; row++) {
     for (int p = 0; p < run->num_partial; p++) {
-      tiles->partial[p] = run->data[run->partial[p]] + walks[p].at[0] * run->partial_size[p];
+      tiles->partial[p] = tiles->bases[run->partial[p]] + walks[p].at[0] * run->partial_size[p];
       odometer_advance(&walks[p], 1, 1);
     }
     run_tile(tiles, row * run->row, row, run->row);
@@ -341,13 +343,13 @@ static void run_plain(Tiles *tiles, int64_t begin, int64_t end) {
 
 /* --- all --- */
 
-/* For `elements` elements. */
-static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room, int64_t elements) {
+/* For `elements` elements of the values at `data`. */
+static void begin_tiles(Tiles *tiles, const FusedRun *run, char *const *data, char *room, int64_t elements) {
   const FusedProgram *program = run->program;
   int num_values = program->num_inputs + program->num_nodes, num_places = program->num_places;
   int64_t size = run->row > 0 ? run->row * program->widest : (run->length + SHORT_ROW) * MOST_ELEMENT;
   tiles->run = run;
-  for (int i = 0; i < num_values; i++) tiles->bases[i] = run->data[i];
+  for (int i = 0; i < num_values; i++) tiles->bases[i] = data[i];
   for (int i = 0; i < num_places; i++) tiles->bases[num_values + i] = room + i * size;
   tiles->partial = tiles->bases + num_values + num_places;
   for (int p = 0; p < run->num_partial; p++) tiles->laid[p] = room + (num_places + p) * size;
@@ -359,10 +361,11 @@ static void begin_tiles(Tiles *tiles, const FusedRun *run, char *room, int64_t e
   }
 }
 
-void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns) {
+static void run_block(const FusedRun *run, char *const *data, int64_t first, int64_t rows, int64_t stride,
+                      int64_t columns) {
   _Alignas(64) char room[ROOM];
   Tiles tiles;
-  begin_tiles(&tiles, run, room, rows * columns);
+  begin_tiles(&tiles, run, data, room, rows * columns);
   if (columns == stride) columns *= rows, rows = 1;
   for (; rows > 0; rows--, first += stride) {
     int64_t end = first + columns;
@@ -371,6 +374,14 @@ void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t
     else if (has_short_rows(run)) run_short_rows(&tiles, first, end);
     else run_long_rows(&tiles, first, end);
   }
+}
+
+void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns) {
+  run_block(run, run->data, first, rows, stride, columns);
+}
+
+void fused_tiles_elements(const FusedRun *run, char *const *data, int64_t first, int64_t count) {
+  run_block(run, data, first, 1, 0, count);
 }
 
 /* What threads share: rows where operands are placed by row and a tile has space for one, else so many

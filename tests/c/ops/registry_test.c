@@ -126,7 +126,7 @@ static bool is_not_tensorflows(const char *op) {
   return strncmp(op, "MapAccumulate", 13) == 0 || strcmp(op, "Prelu") == 0 ||
          strcmp(op, "FusedDepthwiseConv2dNative") == 0 || strcmp(op, "NonMaxSuppressionV5") == 0 ||
          strcmp(op, "CombinedNonMaxSuppression") == 0 || strcmp(op, "_FusedElementwise") == 0 ||
-         strncmp(op, "_Gelu", 5) == 0;
+         strcmp(op, "_FusedRecurrence") == 0 || strncmp(op, "_Gelu", 5) == 0;
 }
 
 TEST(op_defs_equal_tensorflows) {

@@ -4,7 +4,7 @@
  *
  * Inputs are written as in a NodeDef ("switch:1", "^node"). Attrs are types, texts in '', numbers, true,
  * false, and shapes as [5,2,3] or unknown; `int=3`, `float=2.5` and `bool=true` of a Const are its dtype and
- * scalar value. Nodes may read later nodes.
+ * scalar value, `ints=[1,20]` its vector. Nodes may read later nodes.
  */
 #ifndef TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
 #define TFCORE_TESTS_RUNTIME_CONTROL_FLOW_TEXT_H_
@@ -25,6 +25,16 @@ static inline void write_attr(StrBuf *out, const char *key, const char *value) {
     strbuf_printf(out, " attr { key: 'dtype' value { type: %s } }", kValues[i].type);
     strbuf_printf(out, " attr { key: 'value' value { tensor { dtype: %s tensor_shape { } %s: %s } } }",
                   kValues[i].type, kValues[i].field, value);
+    return;
+  }
+  if (strcmp(key, "ints") == 0) {
+    int count = 1;
+    for (const char *at = value; *at; at++) count += *at == ',';
+    strbuf_append(out, " attr { key: 'dtype' value { type: DT_INT32 } }");
+    strbuf_printf(out,
+                  " attr { key: 'value' value { tensor { dtype: DT_INT32 tensor_shape { dim { size: %d } } "
+                  "int_val: %s } } }",
+                  count, value);
     return;
   }
   if (value[0] == 'u') {

@@ -3,21 +3,14 @@
 #include "optimizer/hoist_products.h"
 
 #include "optimizer/loop_values.h"
-#include "runtime/control_flow_text.h"
 #include "runtime/fused_steps.h"
+#include "runtime/loop_text.h"
 
 enum { ROUNDS = 5, ROWS = 2, DEPTH = 3, COLUMNS = 4 };
 
 /* A loop of `limit` rounds, which adds the products of the rows of x with w to `start`. `list` and `w` name
  * them in the loop. */
 /* clang-format off */
-#define VARIABLE(name, type, value, next)                        \
-  name "e Enter " value " ; T=" type " frame_name='loop'\n"      \
-  name "m Merge " name "e " name "n ; T=" type " N=2\n"          \
-  name "s Switch " name "m c ; T=" type "\n"                     \
-  name "n NextIteration " next " ; T=" type "\n"
-#define CONSTANT(name, type, value) \
-  name "e Enter " value " ; T=" type " frame_name='loop' is_constant=true\n"
 #define OUTSIDE                                                             \
   "zero Const ; int=0\nany Const ; int=-1\n"                                \
   "limit Placeholder ; dtype=DT_INT32 shape=[]\n"                           \

@@ -1,0 +1,475 @@
+#include "optimizer/recurrence.h"
+
+#include "op/node_def.h"
+#include "op/op_registry.h"
+#include "optimizer/fuse_recurrences.h"
+#include "optimizer/fusible_ops.h"
+#include "optimizer/loop_values.h"
+#include "optimizer/optimizer_internal.h"
+
+/* The functions say whether the loop fits; it does not if they have set the status. */
+typedef struct Finder {
+  Recurrence *r;
+  const NodeSet *keep;
+  const ControlFlowInfo *frames;
+  Arena *arena;
+  Status *status;
+  const FrameVariable *counter;
+  double work; /* multiply-adds of a round */
+  Node **members;
+  int64_t num_members;
+} Finder;
+
+/* The columns of a single row whose size is known; else 0. */
+static int64_t columns_of(ShapeHandle shape) {
+  if (!shape || shape_rank(shape) != 2 || !dim_known(shape->dims[0]) || !dim_known(shape->dims[1])) return 0;
+  return dim_value(shape->dims[0]) == 1 ? dim_value(shape->dims[1]) : 0;
+}
+
+static bool is_number(const Finder *f, const Edge *edge, int64_t *number) {
+  edge = loop_value_source(edge);
+  const Node *enter = edge ? loop_value_entered(edge) : NULL;
+  if (enter) edge = loop_value_source(enter->inputs[0]);
+  Tensor value = {0};
+  bool is_known;
+  if (!edge || !optimizer_constant(edge->src, &value, &is_known, f->status)) return false;
+  bool fits = is_known && value.shape.rank == 0 && dtype_is_integer((int)value.dtype);
+  if (fits) *number = tensor_int_at(&value, 0);
+  tensor_clear(&value);
+  return fits;
+}
+
+static bool is_the_number(const Finder *f, const Edge *edge, int64_t wanted) {
+  int64_t number;
+  return is_number(f, edge, &number) && number == wanted;
+}
+
+/* The variable whose value in a round the edge carries, or NULL. */
+static const FrameVariable *variable_of(const Finder *f, const Edge *edge) {
+  edge = loop_value_source(edge);
+  for (int i = 0; edge && edge->src_output == 1 && i < f->r->loop->num_variables; i++) {
+    if (f->r->loop->variables[i].split == edge->src) return &f->r->loop->variables[i];
+  }
+  return NULL;
+}
+
+/* --- the nodes of the loop --- */
+
+static bool is_stage(const Node *node) {
+  return node_is_own(node, FUSED_OP) || node_is_own(node, "_FusedMatMul") || node_is_own(node, "MatMul");
+}
+
+/* Whether the loop can do without the node, except for values that stages use. */
+static bool may_be_inside(const Node *node) {
+  static const char *const kOps[] = {"Less",  "LogicalAnd",        "Add",
+                                     "AddV2", "TensorListGetItem", "TensorListSetItem"};
+  if (node_is_identity(node) || node_is_const(node) || node->node_class == NODE_NO_OP || is_stage(node))
+    return true;
+  for (size_t i = 0; i < sizeof kOps / sizeof *kOps; i++) {
+    if (node_is_own(node, kOps[i])) return true;
+  }
+  return false;
+}
+
+static bool add_member(Finder *f, Node *node) {
+  char *member = &f->r->member[node->id];
+  if (!*member) f->members[f->num_members++] = node;
+  *member = 1;
+  return !kept(f->keep, node);
+}
+
+static bool add_loop(Finder *f) {
+  const FrameLoop *loop = f->r->loop;
+  bool fits = add_member(f, loop->condition);
+  for (int i = 0; fits && i < loop->num_variables; i++) {
+    const FrameVariable *v = &loop->variables[i];
+    fits = v->enter->inputs[0] && add_member(f, v->enter) && add_member(f, v->merge) &&
+           add_member(f, v->split) && add_member(f, v->next);
+  }
+  for (int i = 0; fits && i < loop->num_constants; i++)
+    fits = loop->constants[i]->inputs[0] && add_member(f, loop->constants[i]);
+  for (int64_t i = 0; fits && i < loop->num_inner; i++)
+    fits = may_be_inside(loop->inner[i]) && add_member(f, loop->inner[i]);
+  return fits;
+}
+
+/* Besides the nodes that the loop needs, those that only read its values. All others are behind Exits. */
+static bool find_members(Finder *f) {
+  if (!add_loop(f)) return false;
+  for (int64_t i = 0; i < f->num_members; i++) {
+    const Node *node = f->members[i];
+    for (int32_t k = 0; k < node->num_out_edges; k++) {
+      Node *reader = node->out_edges[k]->dst;
+      if (node_is_exit(reader)
+              ? kept(f->keep, reader)
+              : !f->r->member[reader->id] && !(may_be_inside(reader) && add_member(f, reader)))
+        return false;
+    }
+  }
+  return true;
+}
+
+/* --- the counter --- */
+
+static bool counts_by_one(const Finder *f, const FrameVariable *v) {
+  const Edge *sum = loop_value_source(v->next->inputs[0]);
+  if (!sum || (!node_is_own(sum->src, "AddV2") && !node_is_own(sum->src, "Add"))) return false;
+  for (int i = 0; i < 2; i++) {
+    if (variable_of(f, sum->src->inputs[i]) == v && is_the_number(f, sum->src->inputs[1 - i], 1)) return true;
+  }
+  return false;
+}
+
+static bool find_counter(Finder *f) {
+  const FrameLoop *loop = f->r->loop;
+  const Edge *less = loop_value_source(loop->condition->inputs[0]);
+  if (!less || !node_is_own(less->src, "Less")) return false;
+  const Edge *merged = loop_value_source(less->src->inputs[0]);
+  if (!merged || !is_number(f, less->src->inputs[1], &f->r->rounds) || f->r->rounds < 1) return false;
+  for (int i = 0; i < loop->num_variables; i++) {
+    const FrameVariable *v = &loop->variables[i];
+    if (v->merge != merged->src || merged->src_output != 0) continue;
+    f->counter = v;
+    return is_the_number(f, v->enter->inputs[0], 0) && counts_by_one(f, v);
+  }
+  return false;
+}
+
+static bool is_counter(const Finder *f, const Edge *edge) { return variable_of(f, edge) == f->counter; }
+
+/* --- inputs --- */
+
+static bool same_input(const RecurrenceInput *a, const RecurrenceInput *b) {
+  return a->outside.node == b->outside.node && a->outside.index == b->outside.index &&
+         a->constant == b->constant && a->variable == b->variable &&
+         (a->next == b->next || (a->next >= 0 && a->variable));
+}
+
+static bool add_input(const Finder *f, RecurrenceInput input, int64_t *value) {
+  Recurrence *r = f->r;
+  for (int i = 0; i < r->num_inputs; i++) {
+    *value = i;
+    if (same_input(&r->inputs[i], &input)) return true;
+  }
+  if (r->num_inputs == RECURRENCE_MOST_VALUES) return false;
+  *value = r->num_inputs;
+  r->inputs[r->num_inputs++] = input;
+  return true;
+}
+
+/* A row of a tensor with as many as there are rounds. */
+static bool add_row(const Finder *f, const Node *item, int64_t *value) {
+  const Node *enter = loop_value_entered(item->inputs[0]);
+  const Edge *list = enter ? loop_value_source(enter->inputs[0]) : NULL;
+  bool fits = false;
+  if (!list || !node_is_own(list->src, "TensorListFromTensor") || !is_counter(f, item->inputs[1]))
+    return false;
+  ShapeHandle rows = optimizer_edge_shape(list->src->inputs[0]), row = optimizer_shape(item, 0);
+  if (!rows || shape_rank(rows) != 3 || columns_of(row) == 0 || !dim_known(rows->dims[0]) ||
+      dim_value(rows->dims[0]) < f->r->rounds || !optimizer_same_device(item, list->src))
+    return false;
+  for (int axis = 0; axis < 2; axis++) {
+    if (!dim_known(rows->dims[1 + axis]) || dim_value(rows->dims[1 + axis]) != dim_value(row->dims[axis]))
+      return false;
+  }
+  if (!loop_value_fits_shape(list->src->inputs[1], rows, 1, &fits, f->status) || !fits) return false;
+  if (!loop_value_fits_shape(item->inputs[2], rows, 1, &fits, f->status) || !fits) return false;
+  return add_input(f, (RecurrenceInput){.outside = edge_value(list->src->inputs[0]), .next = RECURRENCE_ROW},
+                   value);
+}
+
+static bool add_variable(const Finder *f, const FrameVariable *v, int64_t *value) {
+  const Edge *outside = v->enter->inputs[0];
+  return outside && columns_of(optimizer_edge_shape(outside)) > 0 &&
+         add_input(f, (RecurrenceInput){.outside = edge_value(outside), .variable = v}, value);
+}
+
+/* --- stages --- */
+
+static bool place(Finder *f, Node *stage, int depth, int *first);
+
+static bool resolve(Finder *f, const Edge *edge, int depth, int64_t *value) {
+  const Edge *source = loop_value_source(edge);
+  if (!source || source->src->output_types[source->src_output] != DT_FLOAT) return false;
+  Node *node = source->src;
+  if (is_stage(node)) {
+    int first;
+    if (!place(f, node, depth, &first)) return false;
+    *value = RECURRENCE_MOST_VALUES + first + source->src_output;
+    return true;
+  }
+  const Node *enter = loop_value_entered(source);
+  const FrameVariable *variable = variable_of(f, source);
+  if (enter)
+    return add_input(f, (RecurrenceInput){.outside = edge_value(enter->inputs[0]), .next = RECURRENCE_SAME},
+                     value);
+  if (variable) return add_variable(f, variable, value);
+  if (node_is_const(node))
+    return add_input(f, (RecurrenceInput){.constant = node, .next = RECURRENCE_SAME}, value);
+  return node_is_own(node, "TensorListGetItem") && add_row(f, node, value);
+}
+
+static bool is_named(const AttrListValue *list, size_t i, const char *name) {
+  return i < list->n_s && str_equal_text((Str){(const char *)list->s[i].data, list->s[i].len}, name);
+}
+
+/* Whether every op computes a whole row, as it does if one of its operands is a row, and none reduces one. */
+static bool computes_rows(const AttrListValue *ops, size_t begin, const AttrListValue *operands,
+                          const bool *is_row, int num_inputs, Status *status) {
+  bool rows[FUSED_MOST_VALUES];
+  size_t next = 0, count = (size_t)num_inputs;
+  if (!ops || !operands || ops->n_s - begin > FUSED_MOST_NODES) return false;
+  memcpy(rows, is_row, count * sizeof *rows);
+  for (size_t i = begin; i < ops->n_s; i++, count++) {
+    static const char *const kReductions[] = {"Sum", "Mean", "Max", "Min"};
+    char name[32];
+    const Op *op;
+    for (int k = 0; k < 4; k++) {
+      if (is_named(ops, i, kReductions[k])) return false;
+    }
+    if (ops->s[i].len >= sizeof name) return false;
+    memcpy(name, ops->s[i].data, ops->s[i].len);
+    name[ops->s[i].len] = '\0';
+    if (!op_registry_look_up(op_registry_global(), name, &op, status)) return false;
+    rows[count] = false;
+    for (size_t k = 0; k < op->def->n_input_arg; k++, next++) {
+      if (next >= operands->n_i || operands->i[next] < 0 || operands->i[next] >= (int64_t)count) return false;
+      rows[count] |= rows[operands->i[next]];
+    }
+    if (!rows[count]) return false;
+  }
+  return true;
+}
+
+/* An elementwise node whose results are rows of the same size. */
+static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
+  const AttrListValue *parts = NULL, *ops, *operands;
+  bool is_row[FUSED_MOST_INPUTS];
+  int num_parts = 0;
+  if (node_def_attr(node->def, FUSED_PARTS) &&
+      !node_attr_list(node->def, FUSED_PARTS, ATTR_INT, &parts, f->status))
+    return false;
+  if (!node_attr_list(node->def, "ops", ATTR_STRING, &ops, f->status) ||
+      !node_attr_list(node->def, "operands", ATTR_INT, &operands, f->status))
+    return false;
+  if (parts && parts->n_i != 2 * (size_t)node->num_inputs) return false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    ShapeHandle shape = optimizer_edge_shape(node->inputs[i]);
+    bool is_part = parts && parts->i[2 * i + 1] >= 0;
+    num_parts += is_part;
+    is_row[i] = columns_of(shape) > 0 && (is_part ? parts->i[2 * i + 1] : columns_of(shape)) == columns;
+    if (!shape || (is_part && !is_row[i])) return false;
+  }
+  return num_parts <= FUSED_MOST_PARTIAL &&
+         computes_rows(ops, 0, operands, is_row, node->num_inputs, f->status);
+}
+
+/* A product whose fused ops are all part of its epilogue (ops/nn/fused_ops.c). */
+static bool is_product(Finder *f, const Node *node, int64_t columns) {
+  ShapeHandle a = optimizer_edge_shape(node->inputs[0]), b = optimizer_edge_shape(node->inputs[1]);
+  bool transpose_b = node_def_is_true(node->def, "transpose_b");
+  if (columns_of(a) == 0 || !b || shape_rank(b) != 2 || node_def_is_true(node->def, "transpose_a"))
+    return false;
+  DimHandle depth = b->dims[transpose_b], width = b->dims[!transpose_b];
+  if (!dim_known(depth) || dim_value(depth) != columns_of(a) || !dim_known(width) ||
+      dim_value(width) != columns)
+    return false;
+  f->work += (double)columns * (double)dim_value(depth);
+  if (optimizer_is_op(node, "MatMul")) return true;
+  const AttrListValue *ops, *operands;
+  if (!node_attr_list(node->def, "fused_ops", ATTR_STRING, &ops, f->status) || !ops) return false;
+  const AttrValue *program = node_def_attr(node->def, FUSED_PROGRAM_OPS);
+  size_t program_ops = program ? (size_t)program->i : 0, done = is_named(ops, 0, "BiasAdd");
+  int has_bias = (int)done;
+  if (done + program_ops < ops->n_s) done += is_named(ops, done, "Relu") || is_named(ops, done, "Relu6");
+  if (done + program_ops != ops->n_s || program_ops > ops->n_s) return false;
+  if (program_ops == 0) return true;
+  bool is_row[FUSED_MOST_ARGS + 1] = {true};
+  int num_inputs = node->num_inputs - 1 - has_bias;
+  if (num_inputs < 1 || num_inputs > FUSED_MOST_ARGS ||
+      !node_attr_list(node->def, FUSED_OPERANDS, ATTR_INT, &operands, f->status))
+    return false;
+  for (int i = 1; i < num_inputs; i++)
+    is_row[i] = columns_of(optimizer_edge_shape(node->inputs[1 + has_bias + i])) == columns;
+  return computes_rows(ops, done, operands, is_row, num_inputs, f->status);
+}
+
+static bool fits_stage(Finder *f, const Node *stage) {
+  int64_t columns = columns_of(optimizer_shape(stage, 0));
+  for (int i = 0; i < stage->num_outputs; i++) {
+    if (stage->output_types[i] != DT_FLOAT || columns_of(optimizer_shape(stage, i)) != columns) return false;
+  }
+  f->work += 16 * (double)columns;
+  if (columns == 0) return false;
+  return optimizer_is_op(stage, FUSED_OP) ? is_elementwise(f, stage, columns) : is_product(f, stage, columns);
+}
+
+/* Adds the stage behind those that it reads, unless it is there; *first is the number of its first output. */
+static bool place(Finder *f, Node *stage, int depth, int *first) {
+  Recurrence *r = f->r;
+  int64_t operands[FUSED_MOST_INPUTS];
+  for (int i = 0; i < r->num_stages; i++) {
+    *first = r->first_values[i];
+    if (r->stages[i] == stage) return true;
+  }
+  if (depth == RECURRENCE_MOST_STAGES || stage->num_inputs > FUSED_MOST_INPUTS || !fits_stage(f, stage))
+    return false;
+  for (int i = 0; i < stage->num_inputs; i++) {
+    if (!resolve(f, stage->inputs[i], depth + 1, &operands[i])) return false;
+  }
+  bool is_product = !optimizer_is_op(stage, FUSED_OP);
+  int64_t weights = is_product ? operands[1] : 0;
+  if (is_product && (weights >= RECURRENCE_MOST_VALUES || r->inputs[weights].next != RECURRENCE_SAME))
+    return false;
+  if (r->num_stages == RECURRENCE_MOST_STAGES ||
+      (r->num_stages > 0 && !optimizer_same_device(stage, r->stages[0])))
+    return false;
+  memcpy(&r->operands[r->num_operands], operands, (size_t)stage->num_inputs * sizeof *operands);
+  r->num_operands += stage->num_inputs;
+  *first = r->first_values[r->num_stages] = r->num_values;
+  r->stages[r->num_stages++] = stage;
+  r->num_values += stage->num_outputs;
+  return true;
+}
+
+static const Node *stage_of(const Recurrence *r, int64_t value, int *output) {
+  int k = (int)(value - RECURRENCE_MOST_VALUES), s = r->num_stages - 1;
+  while (r->first_values[s] > k) s--;
+  *output = k - r->first_values[s];
+  return r->stages[s];
+}
+
+/* A value that a stage computes in each round. */
+static bool resolve_computed(Finder *f, const Edge *edge, int64_t *value, ShapeHandle *shape) {
+  int output;
+  if (!resolve(f, edge, 0, value) || *value < RECURRENCE_MOST_VALUES) return false;
+  const Node *stage = stage_of(f->r, *value, &output);
+  *shape = optimizer_shape(stage, output);
+  return true;
+}
+
+/* What the inputs that are variables become, which may need more inputs. */
+static bool find_next(Finder *f) {
+  ShapeHandle shape;
+  for (int i = 0; i < f->r->num_inputs; i++) {
+    RecurrenceInput *input = &f->r->inputs[i];
+    if (!input->variable) continue;
+    if (!resolve_computed(f, input->variable->next->inputs[0], &input->next, &shape) ||
+        !optimizer_same_shape(shape, optimizer_edge_shape(input->variable->enter->inputs[0])))
+      return false;
+  }
+  return true;
+}
+
+/* --- results --- */
+
+static bool add_result(const Finder *f, RecurrenceResult result) {
+  for (int i = 0; i < f->r->num_results; i++) {
+    if (f->r->results[i].node == result.node) return true;
+  }
+  if (f->r->num_results == RECURRENCE_MOST_VALUES) return false;
+  f->r->results[f->r->num_results++] = result;
+  return true;
+}
+
+/* The node that writes a row of the list in each round. */
+static bool find_write(const Finder *f, const FrameVariable *v, const Node **write, int64_t *rows) {
+  const Edge *reserved = v->enter->inputs[0] ? loop_value_source(v->enter->inputs[0]) : NULL,
+             *written = loop_value_source(v->next->inputs[0]);
+  if (!reserved || !node_is_own(reserved->src, "TensorListReserve") || !written ||
+      !node_is_own(written->src, "TensorListSetItem") || variable_of(f, written->src->inputs[0]) != v)
+    return false;
+  *write = written->src;
+  *rows = is_counter(f, written->src->inputs[1]) ? f->r->rounds : 1;
+  return is_the_number(f, reserved->src->inputs[1], *rows) &&
+         (is_counter(f, written->src->inputs[1]) || is_the_number(f, written->src->inputs[1], 0));
+}
+
+/* Whether the node stacks all rows of a list of such values. */
+static bool is_stack(const Finder *f, const Node *node, int64_t rows, ShapeHandle shape) {
+  const AttrValue *count = node_def_attr(node->def, "num_elements");
+  bool fits;
+  return node_is_own(node, "TensorListStack") && !kept(f->keep, node) && node->num_control_inputs == 0 &&
+         (!count || count->i == -1 || count->i == rows) && optimizer_same_device(node, f->r->stages[0]) &&
+         loop_value_fits_shape(node->inputs[1], shape, 0, &fits, f->status) && fits;
+}
+
+static bool add_stacks(Finder *f, const FrameVariable *v, const Node *exit) {
+  const Node *write;
+  int64_t value, rows;
+  ShapeHandle shape;
+  bool fits;
+  if (!find_write(f, v, &write, &rows) || !resolve_computed(f, write->inputs[2], &value, &shape))
+    return false;
+  const Node *reserve = loop_value_source(v->enter->inputs[0])->src;
+  if (!loop_value_fits_shape(reserve->inputs[0], shape, 0, &fits, f->status) || !fits) return false;
+  for (int32_t i = 0; i < exit->num_out_edges; i++) {
+    const Edge *edge = exit->out_edges[i];
+    if (edge_is_control(edge)) continue;
+    if (!is_stack(f, edge->dst, rows, shape) ||
+        !add_result(f, (RecurrenceResult){.node = edge->dst, .value = value, .rows = rows}))
+      return false;
+  }
+  return true;
+}
+
+static bool add_last(Finder *f, const FrameVariable *v, Node *exit) {
+  int64_t input;
+  ShapeHandle shape;
+  RecurrenceResult result = {.node = exit, .rows = RECURRENCE_LAST};
+  return add_variable(f, v, &input) && resolve_computed(f, v->next->inputs[0], &result.value, &shape) &&
+         add_result(f, result);
+}
+
+static bool is_read(const Node *exit) {
+  for (int32_t i = 0; i < exit->num_out_edges; i++) {
+    if (!edge_is_control(exit->out_edges[i])) return true;
+  }
+  return false;
+}
+
+static bool find_results(Finder *f) {
+  const FrameLoop *loop = f->r->loop;
+  for (int i = 0; i < loop->num_variables; i++) {
+    const FrameVariable *v = &loop->variables[i];
+    for (int32_t k = 0; k < v->split->num_out_edges; k++) {
+      const Edge *edge = v->split->out_edges[k];
+      if (edge->src_output != 0 || edge_is_control(edge)) continue;
+      if (!node_is_exit(edge->dst)) return false;
+      if (!is_read(edge->dst)) continue;
+      bool is_list = edge->dst->output_types[0] == DT_VARIANT;
+      if (!(is_list ? add_stacks(f, v, edge->dst) : add_last(f, v, edge->dst))) return false;
+    }
+  }
+  return f->r->num_results > 0;
+}
+
+/* --- all --- */
+
+static bool find(Finder *f) {
+  Recurrence *r = f->r;
+  const Node *around = f->frames[r->loop->condition->id].parent_frame;
+  if (!around || around->id != SOURCE_ID) return false;
+  return find_members(f) && find_counter(f) && find_results(f) && find_next(f) &&
+         r->num_inputs + r->num_values <= RECURRENCE_MOST_VALUES &&
+         f->work * (double)r->rounds <= RECURRENCE_MOST_WORK;
+}
+
+bool recurrence_of_exit(const Node *exit, const ControlFlowInfo *frames, const NodeSet *keep, Arena *arena,
+                        Recurrence *r, bool *found, Status *status) {
+  Finder f = {.r = r, .keep = keep, .frames = frames, .arena = arena, .status = status};
+  Status misfit;
+  status_init(&misfit);
+  *r = (Recurrence){0};
+  *found = false;
+  if (!frame_loop_of_exit(exit, arena, &r->loop, &misfit)) {
+    return misfit.code != CODE_RESOURCE_EXHAUSTED ||
+           status_set(status, CODE_RESOURCE_EXHAUSTED, "%s", misfit.message);
+  }
+  int64_t ids = graph_num_node_ids(exit->graph);
+  r->member = arena_calloc(arena, ids, 1);
+  f.members = arena_alloc(arena, ids * (int64_t)sizeof *f.members);
+  if (!r->member || !f.members) return status_oom(status, "the loops of a graph");
+  *found = find(&f);
+  return status->code == CODE_OK;
+}

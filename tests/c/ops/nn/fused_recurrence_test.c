@@ -1,0 +1,151 @@
+/* The attrs of _FusedRecurrence (op/fused_op.h): a loop by hand, and those that the kernel refuses. Graphs in
+ * which the optimizer makes such nodes: tests/c/runtime. */
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+#include "op/kernel.h"
+#include "op_runner.h"
+
+/* h = h w + x, for rows of x: inputs h, w, x. */
+#define PRODUCT "func { name: 'MatMul' attr { key: 'T' value { type: DT_FLOAT } } } "
+#define TRANSPOSED                                                    \
+  "func { name: 'MatMul' attr { key: 'T' value { type: DT_FLOAT } } " \
+  "attr { key: 'transpose_a' value { b: true } } } "
+#define ELEMENTWISE(op)                                                \
+  "func { name: '_FusedElementwise' "                                  \
+  "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT] } } } " \
+  "attr { key: 'Tout' value { list { type: DT_FLOAT } } } "            \
+  "attr { key: 'ops' value { list { s: '" op                           \
+  "' } } } attr { key: 'nodes' value { list { s: 'a' } } } "           \
+  "attr { key: 'types' value { list { type: DT_FLOAT } } } "           \
+  "attr { key: 'operands' value { list { i: [0, 1] } } } attr { key: 'results' value { list { i: 0 } } } } "
+#define STAGES PRODUCT ELEMENTWISE("AddV2")
+
+typedef struct Attrs {
+  const char *rounds, *stages, *operands, *next, *results, *rows;
+} Attrs;
+
+static const char kInputs[] = "float[1,2] 1 2; float[2,2] 1 1 0 2; float[3,1,2] 10 20 30 40 50 60";
+
+static NodeDef *node_of(const Attrs *attrs, Arena *arena) {
+  char text[4096];
+  void *node = NULL;
+  Status status;
+  status_init(&status);
+  snprintf(text, sizeof text,
+           "name: 'n' op: '_FusedRecurrence' "
+           "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT] } } } "
+           "attr { key: 'Tout' value { list { type: [DT_FLOAT, DT_FLOAT] } } } "
+           "attr { key: 'rounds' value { i: %s } } attr { key: 'stages' value { list { %s } } } "
+           "attr { key: 'operands' value { list { i: [%s] } } } "
+           "attr { key: 'next' value { list { i: [%s] } } } "
+           "attr { key: 'results' value { list { i: [%s] } } } attr { key: 'rows' value { list { i: [%s] } } "
+           "}",
+           attrs->rounds, attrs->stages, attrs->operands, attrs->next, attrs->results, attrs->rows);
+  CHECK_OK(proto_parse_text(kNodeDef, str_of(text), arena, &node, &status), &status);
+  return node;
+}
+
+static bool make(const NodeDef *node, OpKernel **kernel, Status *status) {
+  const Op *op;
+  status_init(status);
+  return op_registry_look_up(op_registry_global(), "_FusedRecurrence", &op, status) &&
+         op_kernel_new(op, node, NULL, NULL, kernel, status);
+}
+
+/* Runs the node on inputs as text. */
+static bool run(const Attrs *attrs, const char *inputs, Tensor outputs[2], Status *status) {
+  Arena *arena = arena_new();
+  OpKernel *kernel = NULL;
+  Tensor tensors[3] = {0};
+  int count;
+  const Tensor *pointers[3] = {&tensors[0], &tensors[1], &tensors[2]};
+  KernelContext context = {.inputs = pointers, .outputs = outputs, .num_inputs = 3, .num_outputs = 2};
+  bool ok = make(node_of(attrs, arena), &kernel, status) &&
+            tensors_parse(inputs, tensors, 3, &count, status) && op_kernel_run(kernel, &context, status);
+  for (int i = 0; i < 3; i++) tensor_clear(&tensors[i]);
+  op_kernel_free(kernel);
+  arena_free(arena);
+  return ok;
+}
+
+static const Attrs kGood = {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"};
+
+TEST(a_recurrence_computes_its_rounds) {
+  static const float kAll[] = {11, 25, 41, 101, 91, 303};
+  Tensor outputs[2] = {0};
+  Status status;
+  if (CHECK_OK(run(&kGood, kInputs, outputs, &status), &status)) {
+    CHECK(outputs[0].shape.rank == 3 && shape_dim(&outputs[0].shape, 0) == 3);
+    CHECK(outputs[1].shape.rank == 2 && shape_dim(&outputs[1].shape, 0) == 1);
+    for (int i = 0; i < 6; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
+    for (int i = 0; i < 2; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kAll[4 + i], 0);
+  }
+  for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
+}
+
+TEST(inputs_that_do_not_fit_fail) {
+  static const struct {
+    const char *inputs, *message;
+  } kCases[] = {
+      {"float[1,2] 1 2; float[2,2] 1; float[2,1,2] 1",
+       "Tried to access element 2 in a list with 2 elements."},
+      {"float[1,2] 1 2; float[2,2] 1; float[] 1", "Tried to access element 2 in a list with 0 elements."},
+      {"float[1,2] 1 2; float[3,2] 1; float[3,1,2] 1",
+       "Matrix size-incompatible: In[0]: [1,2], In[1]: [3,2]"},
+      {"float[1,2] 1 2; float[4] 1; float[3,1,2] 1", "Matrix size-incompatible: In[0]: [1,2], In[1]: [4]"},
+      {"float[1,2] 1 2; float[2,3] 1; float[3,1,3] 1", "has 2 elements, and 3 in the next round"},
+      {"float[1,2] 1 2; float[2,2] 1; float[3,1,3] 1", "Incompatible shapes: [1,2] vs. [1,3]"},
+      {"float[1,0]; float[0,2]; float[3,1,2] 1", "Matrix size-incompatible: In[0]: [1,0], In[1]: [0,2]"},
+  };
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    Tensor outputs[2] = {0};
+    Status status;
+    CHECK_CONTEXT("case %d", (int)i);
+    CHECK(!run(&kGood, kCases[i].inputs, outputs, &status));
+    CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
+    if (!CHECK(strstr(status.message, kCases[i].message))) CHECK_STR_EQ(status.message, kCases[i].message);
+    CHECK(!outputs[0].data && !outputs[1].data);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+TEST(recurrences_that_make_no_sense_are_refused) {
+  static const Attrs kCases[] = {
+      {"0", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", "", "", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 1, 4, 2", "4, -1, -2", "4, 4", "3, 0"}, /* a later stage */
+      {"3", STAGES, "0, 1, 3", "4, -1, -2", "4, 4", "3, 0"},    /* too few operands */
+      {"3", STAGES, "0, 1, -1, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 2, 3, 2", "4, -1, -2", "4, 4", "3, 0"}, /* weights that change */
+      {"3", STAGES, "0, 3, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "1, -1, -2", "4, 4", "3, 0"}, /* an input becomes another one */
+      {"3", STAGES, "0, 1, 3, 2", "5, -1, -2", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -3, -2", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1", "4, 4", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 2", "3, 0"}, /* an input is no result */
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 5", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4", "3, 0"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "2, 0"}, /* neither one row nor all */
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "3"},
+      {"3", TRANSPOSED ELEMENTWISE("AddV2"), "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", PRODUCT ELEMENTWISE("Max"), "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", PRODUCT ELEMENTWISE("Less"), "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
+      {"3", PRODUCT "func { name: 'Neg' attr { key: 'T' value { type: DT_FLOAT } } }", "0, 1, 3", "4, -1, -2",
+       "4, 4", "3, 0"},
+      {"3", PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT,
+       "0, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1, 8, 1", "9, -1, -2", "9, 9", "3, 0"},
+  };
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    Arena *arena = arena_new();
+    OpKernel *kernel = NULL;
+    Status status;
+    CHECK_CONTEXT("case %d", (int)i);
+    CHECK(!make(node_of(&kCases[i], arena), &kernel, &status));
+    CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
+    op_kernel_free(kernel);
+    arena_free(arena);
+  }
+  CHECK_CONTEXT("%s", "");
+}

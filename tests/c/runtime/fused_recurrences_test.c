@@ -1,0 +1,303 @@
+/* Loops that become one node (optimizer/fuse_recurrences.h, ops/nn/fused_recurrence.c). They compute the same
+ * as in a session without the optimizer, up to the order of sums, and as loops in double. */
+#include "optimizer/fuse_recurrences.h"
+
+#include <math.h>
+
+#include "op/fused_op.h"
+#include "optimizer/fuse_elementwise.h"
+#include "optimizer/fuse_epilogues.h"
+#include "optimizer/fuse_parts.h"
+#include "optimizer/fuse_products.h"
+#include "optimizer/graph_checker.h"
+#include "runtime/fused_steps.h"
+#include "runtime/loop_text.h"
+#include "runtime/thread_pool.h"
+
+enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
+
+/* clang-format off */
+#define INT(name, value) name " Const ; int=" value "\n"
+#define FED(name, shape) name " Placeholder ; dtype=DT_FLOAT shape=" shape "\n"
+#define ROW(shape) "row Const ^is ; ints=" shape "\n"
+#define FULL(shape) "full Const ; ints=" shape "\n"
+#define LIST(rows) "list TensorListFromTensor " rows " any ; element_dtype=DT_FLOAT shape_type=DT_INT32\n"
+#define RESERVE(count) "room TensorListReserve full " count " ; element_dtype=DT_FLOAT shape_type=DT_INT32\n"
+#define STACK(count) \
+  "stack TensorListStack oout full ; element_dtype=DT_FLOAT num_elements=" count "\noout Exit os ; T=DT_VARIANT\n"
+#define EXIT(name) \
+  name "exit Exit " name "s ; T=DT_FLOAT\n" name "out Identity " name "exit ; T=DT_FLOAT\n"
+#define OUTSIDE INT("zero", "0") INT("any", "-1") INT("limit", "5")
+/* `step` counts the rounds, and `at` is where a result is written. */
+#define COUNTER(step, at)                                                                          \
+  VARIABLE("i", "DT_INT32", "zero", "inc") CONSTANT("limit", "DT_INT32", "limit")                  \
+  CONSTANT("list", "DT_VARIANT", "list")                        \
+  "less Less im limite ; T=DT_INT32\nc LoopCond less\n"                                            \
+  "one Const ^is ; int=" step "\ninc AddV2 is:1 one ; T=DT_INT32\n"                                \
+  "index Const ^is ; int=" at "\n"                                                                 \
+  "item TensorListGetItem liste is:1 row ; element_dtype=DT_FLOAT Tshape=DT_INT32\n"
+#define WRITE(index, value)                                                                        \
+  VARIABLE("o", "DT_VARIANT", "room", "set")                                                       \
+  "set TensorListSetItem os:1 " index " " value " ; element_dtype=DT_FLOAT\n"
+#define WEIGHTS(name) CONSTANT(name, "DT_FLOAT", name)
+#define MATMUL(name, a, b, transposed) \
+  name " MatMul " a " " b " ; T=DT_FLOAT transpose_a=false transpose_b=" transposed "\n"
+#define OP(name, op, inputs) name " " op " " inputs " ; T=DT_FLOAT\n"
+
+/* h = Tanh(x + h w) */
+#define RNN_OF(step, at, index, x_shape, h_shape, transposed)                                      \
+  OUTSIDE ROW(h_shape) FULL(h_shape) FED("x", x_shape) FED("h", h_shape) FED("w", "[20,20]") LIST("x") COUNTER(step, at)      \
+  WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", transposed)           \
+  OP("z", "AddV2", "y item") OP("t", "Tanh", "z") WRITE(index, "t") EXIT("h")
+#define RNN RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "false") RESERVE("limit") STACK("-1")
+/* f, g = Split(x + h w); c = Sigmoid(f) c + Tanh(g); h = c Sigmoid(f) */
+#define GATED                                                                                      \
+  OUTSIDE ROW("[1,40]") FULL("[1,20]") FED("x", "[5,1,40]") FED("h", "[1,20]") FED("w", "[20,40]") FED("c0", "[1,20]") LIST("x") \
+  COUNTER("1", "0") WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "h2")                              \
+  VARIABLE("k", "DT_FLOAT", "c0", "k2") MATMUL("y", "hs:1", "we", "false") OP("z", "AddV2", "y item") \
+  "axis Const ^is ; int=1\np Split axis z ; T=DT_FLOAT num_split=2\n"                              \
+  OP("f", "Sigmoid", "p") OP("g", "Tanh", "p:1") OP("fk", "Mul", "f ks:1") OP("k2", "AddV2", "fk g") \
+  OP("h2", "Mul", "k2 f") EXIT("h") EXIT("k")
+/* Two products, a Const of the loop, and a row that is added in front of the activation. */
+#define TWO_PRODUCTS                                                                               \
+  OUTSIDE ROW("[1,20]") FULL("[1,20]") FED("x", "[5,1,20]") FED("h", "[1,20]") FED("w", "[20,20]") FED("v", "[20,20]") FED("b", "[20]") \
+  LIST("x") COUNTER("1", "0") WEIGHTS("w") WEIGHTS("v") WEIGHTS("b") VARIABLE("h", "DT_FLOAT", "h", "h2") \
+  MATMUL("y", "hs:1", "we", "false") OP("yb", "BiasAdd", "y be") OP("r", "Relu", "yb")            \
+  MATMUL("u", "r", "ve", "true") "half Const ^is ; float=0.5\n" OP("s", "Mul", "u half")           \
+  OP("z", "AddV2", "s item") OP("h2", "Tanh", "z") EXIT("h") WRITE("is:1", "h2") RESERVE("limit") STACK("5")
+/* clang-format on */
+
+typedef struct Case {
+  const char *lines, *fetches[3];
+} Case;
+
+static const Case kFused[] = {
+    {RNN, {"hout", "stack"}},
+    {RNN, {"stack"}},
+    {RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "true") RESERVE("limit") STACK("5"), {"stack", "hout"}},
+    {RNN_OF("1", "0", "index", "[5,1,20]", "[1,20]", "false") INT("single", "1") RESERVE("single") STACK("1"),
+     {"stack"}},
+    {RNN_OF("1", "0", "is:1", "[9,1,20]", "[1,20]", "false") RESERVE("limit") STACK("-1"), {"hout", "stack"}},
+    {GATED, {"hout", "kout"}},
+    {GATED WRITE("is:1", "h2") RESERVE("limit") STACK("-1"), {"stack", "kout"}},
+    {TWO_PRODUCTS, {"stack", "hout"}},
+};
+/* Several rows, an index that is not the first, another step of the counter, a list with more room, values
+ * that leave otherwise, weights that change, and rounds of another number than a constant. */
+static const Case kOthers[] = {
+    {RNN_OF("1", "0", "is:1", "[5,2,20]", "[2,20]", "false") RESERVE("limit") STACK("-1"), {"hout", "stack"}},
+    {RNN_OF("1", "1", "index", "[5,1,20]", "[1,20]", "false") INT("two", "2") RESERVE("two") STACK("-1"),
+     {"hout", "stack"}},
+    {RNN_OF("2", "0", "is:1", "[5,1,20]", "[1,20]", "false") RESERVE("limit"), {"hout"}},
+    {RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "false") INT("six", "6") RESERVE("six") STACK("-1"),
+     {"hout", "stack"}},
+    {RNN "iout Exit is ; T=DT_INT32\ncopy Identity iout ; T=DT_INT32\n", {"hout", "copy"}},
+    {RNN "count TensorListLength oout\n", {"hout", "count"}},
+    {OUTSIDE ROW("[1,20]") FED("x", "[5,1,20]") FED("h", "[1,20]") FED("w", "[20,20]") LIST("x")
+         COUNTER("1", "0") VARIABLE("v", "DT_FLOAT", "w", "v2") OP("v2", "Neg", "vs:1")
+             VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "vs:1", "false")
+                 OP("z", "AddV2", "y item") OP("t", "Tanh", "z") EXIT("h"),
+     {"hout"}},
+};
+
+static NodeOutput named(const Graph *graph, const char *name) { return out(graph_find_node(graph, name)); }
+
+static void feed(TestStep *step, const Graph *graph, const char *name, int rank, const int64_t *dims,
+                 Random *random) {
+  Status status;
+  status_init(&status);
+  if (!graph_find_node(graph, name)) return;
+  Tensor *value = &step->values[step->num_feeds];
+  step->feeds[step->num_feeds++] = named(graph, name);
+  REQUIRE_OK(tensor_allocate_dims(value, DT_FLOAT, rank, dims, NULL, &status), status);
+  for (int64_t i = 0; i < tensor_num_elements(value); i++)
+    tensor_f32(value)[i] = (float)(random_below(random, 257) - 128) / 256;
+}
+
+/* Feeds all placeholders with values of their shapes. */
+static TestStep step_of(const Graph *graph, const Case *of, Random *random) {
+  static const char *const kNames[] = {"x", "h", "w", "c0", "v", "b"};
+  TestStep step = {0};
+  for (int i = 0; i < COUNT(kNames); i++) {
+    const Node *node = graph_find_node(graph, kNames[i]);
+    int64_t dims[3];
+    if (!node) continue;
+    ShapeHandle shape = node->output_shapes[0];
+    for (int32_t d = 0; d < shape_rank(shape); d++) dims[d] = dim_value(shape->dims[d]);
+    feed(&step, graph, kNames[i], shape_rank(shape), dims, random);
+  }
+  for (int i = 0; i < 3 && of->fetches[i]; i++)
+    step.fetches[step.num_fetches++] = named(graph, of->fetches[i]);
+  return step;
+}
+
+/* As graph_optimize does it. */
+static bool fuses(Graph *graph, const NodeSet *keep) {
+  Status status;
+  status_init(&status);
+  bool changed = false;
+  const FuseOptions options = {NULL, NULL};
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
+  CHECK_OK(graph_infer_loops(graph, &status), status);
+  CHECK_OK(graph_fuse_products(graph, keep, &changed, &status), status);
+  CHECK_OK(graph_fuse_elementwise(graph, keep, &options, &changed, &status), status);
+  CHECK_OK(graph_fuse_epilogues(graph, keep, &changed, &status), status);
+  CHECK_OK(graph_fuse_parts(graph, keep, &changed, &status), status);
+  CHECK_OK(graph_fuse_recurrences(graph, keep, &changed, &status), status);
+  CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
+  CHECK(graph_is_whole(graph));
+  return changed;
+}
+
+static int count_ops(const Graph *graph, const char *op) {
+  int count = 0;
+  for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
+    const Node *node = graph_node(graph, id);
+    count += node && strcmp(node->def->op, op) == 0;
+  }
+  return count;
+}
+
+static void check_near(const Tensor *fused, const Tensor *plain, const char *what) {
+  if (!CHECK(fused->dtype == plain->dtype && shape_equal(&fused->shape, &plain->shape))) return;
+  for (int64_t i = 0; i < tensor_num_elements(plain); i++) {
+    CHECK_CONTEXT("%s, element %d", what, (int)i);
+    CHECK_NEAR(tensor_double_at(fused, i), tensor_double_at(plain, i), 1e-6);
+  }
+}
+
+static void check_case(const Case *of, int number, bool fused, Random *random) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  REQUIRE_OK(import_lines(f.graph, of->lines, &f.status), f.status);
+  TestStep step = step_of(f.graph, of, random), plain = step;
+  Session *session = plain_session(&f);
+  REQUIRE(session);
+  for (int run = 0; run < 3; run++) { /* the second run finds its plans */
+    CHECK_CONTEXT("case %d, run %d", number, run);
+    if (CHECK_OK(run_step(f.session, &step, &f.status), f.status) &&
+        CHECK_OK(run_step(session, &plain, &f.status), f.status)) {
+      for (int i = 0; i < step.num_fetches; i++)
+        check_near(&step.results[i], &plain.results[i], of->fetches[i]);
+    }
+    clear_results(&step);
+    clear_results(&plain);
+  }
+  CHECK_CONTEXT("case %d", number);
+  clear_values(&step);
+  session_free(session);
+  CHECK_INT_EQ(fuses(f.graph, NULL), fused);
+  CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), fused);
+  if (fused) CHECK_INT_EQ(count_ops(f.graph, "Enter") + count_ops(f.graph, "LoopCond"), 0);
+  end(&f);
+}
+
+TEST(loops_over_rows_become_one_node) {
+  Random random = {1};
+  for (int i = 0; i < COUNT(kFused); i++) check_case(&kFused[i], i, true, &random);
+  CHECK_CONTEXT("%s", "");
+}
+
+TEST(other_loops_stay) {
+  Random random = {2};
+  for (int i = 0; i < COUNT(kOthers); i++) check_case(&kOthers[i], i, false, &random);
+  CHECK_CONTEXT("%s", "");
+}
+
+/* The stack of a recurrent cell, by loops in double. */
+TEST(a_recurrence_is_what_its_formula_says) {
+  Random random = {3};
+  Fixture f;
+  REQUIRE(begin(&f));
+  REQUIRE_OK(import_lines(f.graph, kFused[0].lines, &f.status), f.status);
+  TestStep step = step_of(f.graph, &kFused[0], &random);
+  const float *x = tensor_f32(&step.values[0]), *w = tensor_f32(&step.values[2]);
+  double h[UNITS], next[UNITS];
+  for (int j = 0; j < UNITS; j++) h[j] = tensor_f32(&step.values[1])[j];
+  if (CHECK_OK(run_step(f.session, &step, &f.status), f.status)) {
+    const float *last = tensor_f32(&step.results[0]), *all = tensor_f32(&step.results[1]);
+    for (int t = 0; t < ROUNDS; t++) {
+      for (int j = 0; j < UNITS; j++) {
+        double sum = x[t * UNITS + j];
+        for (int k = 0; k < UNITS; k++) sum += h[k] * w[k * UNITS + j];
+        next[j] = tanh(sum);
+        CHECK_NEAR(all[t * UNITS + j], next[j], 1e-6);
+      }
+      memcpy(h, next, sizeof h);
+    }
+    for (int j = 0; j < UNITS; j++) CHECK_NEAR(last[j], h[j], 1e-6);
+  }
+  clear_results(&step);
+  clear_values(&step);
+  end(&f);
+}
+
+/* The counter begins in a branch that is not taken, so that the loop is dead, although its rows are not. */
+TEST(a_loop_in_a_dead_branch_stays_dead) {
+  static const char kLines[] =
+      "never Const ; bool=false\nfork Switch h never ; T=DT_FLOAT\n"
+      "taken Identity fork ; T=DT_FLOAT\nbranch Identity fork:1 ; T=DT_FLOAT\nwait NoOp ^branch\n"
+      "zero Const ^wait ; int=0\n" INT("any", "-1") INT("limit", "5") ROW("[1,20]") FED("x", "[5,1,20]")
+          FED("h", "[1,20]") FED("w", "[20,20]") LIST("x") COUNTER("1", "0") WEIGHTS("w")
+              VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false") OP("z", "AddV2", "y item")
+                  OP("t", "Tanh", "z") EXIT("h") "end Merge hout taken ; T=DT_FLOAT N=2\n";
+  const Case dead = {kLines, {"end"}};
+  Random random = {5};
+  Fixture f;
+  REQUIRE(begin(&f));
+  REQUIRE_OK(import_lines(f.graph, kLines, &f.status), f.status);
+  TestStep step = step_of(f.graph, &dead, &random);
+  if (CHECK_OK(run_step(f.session, &step, &f.status), f.status))
+    check_same(&step.results[0], &step.values[1], "the start");
+  clear_results(&step);
+  clear_values(&step);
+  CHECK(fuses(f.graph, NULL));
+  CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), 1);
+  end(&f);
+}
+
+TEST(a_loop_with_a_node_that_is_kept_stays) {
+  Fixture f;
+  NodeSet keep;
+  Arena *arena = arena_new();
+  REQUIRE(arena && begin(&f));
+  REQUIRE_OK(import_lines(f.graph, kFused[0].lines, &f.status), f.status);
+  REQUIRE_OK(node_set_new(f.graph, arena, &keep, &f.status), f.status);
+  keep.member[named(f.graph, "item").node->id] = 1;
+  fuses(f.graph, &keep);
+  CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), 0);
+  CHECK(graph_find_node(f.graph, "item"));
+  arena_free(arena);
+  end(&f);
+}
+
+/* Threads share large cells; the results are the same bits. */
+TEST(threads_share_a_recurrence) {
+  enum { SIZE = 256, TIMES = 40 };
+  static const char kLines[] = INT("zero", "0") INT("any", "-1") INT("limit", "40") ROW("[1,256]")
+      FED("x", "[40,1,256]") FED("h", "[1,256]") FED("w", "[256,256]") LIST("x") COUNTER("1", "0")
+          WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false")
+              OP("z", "AddV2", "y item") OP("t", "Tanh", "z") EXIT("h");
+  const Case large = {kLines, {"hout"}};
+  Tensor results[4] = {0};
+  for (int threads = 1; threads <= 4; threads++) {
+    Random random = {4};
+    Fixture f;
+    thread_pool_set_size(threads);
+    REQUIRE(begin(&f));
+    REQUIRE_OK(import_lines(f.graph, large.lines, &f.status), f.status);
+    TestStep step = step_of(f.graph, &large, &random);
+    for (int i = 0; i < SIZE * SIZE; i++) tensor_f32(&step.values[2])[i] /= 16; /* so that no tanh is one */
+    for (int run = 0; run < 10; run++) {
+      if (!CHECK_OK(run_step(f.session, &step, &f.status), f.status)) break;
+      if (run == 0) tensor_move(&results[threads - 1], &step.results[0]);
+      else check_same(&step.results[0], &results[0], "the last row");
+      clear_results(&step);
+    }
+    check_same(&results[threads - 1], &results[0], "the last row");
+    clear_values(&step);
+    end(&f);
+  }
+  for (int i = 0; i < 4; i++) tensor_clear(&results[i]);
+  thread_pool_set_size(1);
+}

@@ -1,0 +1,87 @@
+// Loops over the rows of a tensor, which become one node: recurrent cells.
+import assert from 'node:assert/strict';
+import { engine, isHere, withGraph } from './engine.mjs';
+
+const ROUNDS = 7;
+/** Cells of few units, and of so many that threads share them. */
+const SIZES = [5, 192];
+
+/** Numbers in [-0.5, 0.5) that look random, and are the same in each run. */
+function numbers(count, seed) {
+  let state = seed;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return (state >>> 8) / 2 ** 24 - 0.5;
+  });
+}
+
+/** h = tanh(x + h w), in double. */
+function rowsOf(x, w, units) {
+  let h = new Float64Array(units);
+  const rows = [];
+  for (let t = 0; t < ROUNDS; t++) {
+    h = h.map((_, j) =>
+      Math.tanh(h.reduce((sum, value, k) => sum + value * w[k * units + j], x[t * units + j])),
+    );
+    rows.push(...h);
+  }
+  return rows;
+}
+
+describe('a loop over the rows of a tensor', () => {
+  let tf;
+  before(async () => (tf = await engine()));
+
+  /** All rows, and the last one. */
+  function recurrence(g, x, w, units) {
+    const int = (value) => g.constant(value, { dtype: 'int32' });
+    const shape = g.constant([1, units], { dtype: 'int32' });
+    const list = g.tensorListFromTensor(x, shape);
+    const [, last, all] = g.whileLoop(
+      (i) => g.less(i, int(ROUNDS)),
+      (i, h, rows) => {
+        const item = g.tensorListGetItem(list, i, g.constant([1, units], { dtype: 'int32' }), {
+          elementDtype: 'float32',
+        });
+        const y = g.tanh(g.add(g.matMul(h, w), item));
+        return [g.add(i, int(1)), y, g.tensorListSetItem(rows, i, y)];
+      },
+      [
+        int(0),
+        g.fill(shape, 0),
+        g.tensorListReserve(shape, int(ROUNDS), { elementDtype: 'float32' }),
+      ],
+    );
+    return [g.tensorListStack(all, shape, { elementDtype: 'float32', numElements: ROUNDS }), last];
+  }
+
+  for (const units of SIZES) {
+    it(`computes its formula for ${units} units, as one node`, () =>
+      withGraph(tf, async (g, session) => {
+        const data = { x: numbers(ROUNDS * units, 1), w: numbers(units * units, 2).map((v) => v / 8) };
+        const x = g.placeholder('float32', [ROUNDS, 1, units], { name: 'x' });
+        const w = g.placeholder('float32', [units, units], { name: 'w' });
+        const fetches = recurrence(g, x, w, units);
+        const feeds = {
+          x: tf.tensor(data.x, [ROUNDS, 1, units]),
+          w: tf.tensor(data.w, [units, units]),
+        };
+        const expected = rowsOf(data.x, data.w, units);
+        for (let run = 0; run < 3; run++) {
+          const [all, last] = await session.run(fetches, feeds);
+          assert.deepEqual(all.shape, [ROUNDS, 1, units]);
+          assert.deepEqual(last.shape, [1, units]);
+          const wrong = all.data.findIndex((value, i) => !(Math.abs(value - expected[i]) < 1e-5));
+          assert.equal(wrong, -1, `element ${wrong}: ${all.data[wrong]}, not ${expected[wrong]}`);
+          assert.deepEqual(last.data, all.data.slice(-units));
+        }
+        if (!isHere) return;
+        const trace = new tf.Trace();
+        await session.run(fetches, feeds, { trace });
+        assert.deepEqual(
+          trace.records.map(({ op }) => op),
+          ['_FusedRecurrence[_FusedMatMul[Add,Tanh]]'],
+        );
+      }));
+  }
+});
