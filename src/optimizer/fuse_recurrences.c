@@ -86,8 +86,7 @@ static bool is_needless(const Node *node) {
 static bool wait_for(Graph *graph, Node *value, Node *node, int *left, Status *status) {
   if (value->id <= SINK_ID || reads(node, value)) return true;
   if (!is_needless(value) || --*left < 0) return optimizer_control(graph, value, node, status);
-  for (int i = 0; i < value->num_inputs; i++)
-    TRY(wait_for(graph, value->inputs[i]->src, node, left, status));
+  for (int i = 0; i < value->num_inputs; i++) TRY(wait_for(graph, value->inputs[i]->src, node, left, status));
   for (int32_t i = 0; i < value->num_control_inputs; i++)
     TRY(wait_for(graph, value->control_inputs[i]->src, node, left, status));
   return true;

@@ -46,11 +46,7 @@ describe('a loop over the rows of a tensor', () => {
         const y = g.tanh(g.add(g.matMul(h, w), item));
         return [g.add(i, int(1)), y, g.tensorListSetItem(rows, i, y)];
       },
-      [
-        int(0),
-        g.fill(shape, 0),
-        g.tensorListReserve(shape, int(ROUNDS), { elementDtype: 'float32' }),
-      ],
+      [int(0), g.fill(shape, 0), g.tensorListReserve(shape, int(ROUNDS), { elementDtype: 'float32' })],
     );
     return [g.tensorListStack(all, shape, { elementDtype: 'float32', numElements: ROUNDS }), last];
   }

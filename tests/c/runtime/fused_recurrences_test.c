@@ -239,8 +239,9 @@ TEST(a_loop_in_a_dead_branch_stays_dead) {
       "taken Identity fork ; T=DT_FLOAT\nbranch Identity fork:1 ; T=DT_FLOAT\nwait NoOp ^branch\n"
       "zero Const ^wait ; int=0\n" INT("any", "-1") INT("limit", "5") ROW("[1,20]") FED("x", "[5,1,20]")
           FED("h", "[1,20]") FED("w", "[20,20]") LIST("x") COUNTER("1", "0") WEIGHTS("w")
-              VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false") OP("z", "AddV2", "y item")
-                  OP("t", "Tanh", "z") EXIT("h") "end Merge hout taken ; T=DT_FLOAT N=2\n";
+              VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false")
+                  OP("z", "AddV2", "y item") OP("t", "Tanh", "z")
+                      EXIT("h") "end Merge hout taken ; T=DT_FLOAT N=2\n";
   const Case dead = {kLines, {"end"}};
   Random random = {5};
   Fixture f;
