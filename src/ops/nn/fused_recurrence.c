@@ -49,24 +49,30 @@ static bool are_floats(const DataType *types, int count) {
   return true;
 }
 
-/* What the kernel of the stage would run. */
-static bool find_parts(Stage *stage, const NodeDef *node, Status *status) {
-  const OpKernel *kernel = stage->kernel;
-  if (!are_floats(kernel->input_types, kernel->num_inputs) ||
-      !are_floats(kernel->output_types, kernel->num_outputs))
-    return fused_program_refuse(status);
-  if (strcmp(node->op, FUSED_OP) == 0) {
-    stage->program = kernel->state;
+/* Whether it is the kernel of the op's registration, for floats. */
+static bool is_own(const OpKernel *kernel, int64_t state_size) {
+  return kernel->state_size == state_size && are_floats(kernel->input_types, kernel->num_inputs) &&
+         are_floats(kernel->output_types, kernel->num_outputs);
+}
+
+/* Makes the kernel of a stage, and finds what it would run. */
+static bool make_stage(Stage *stage, const NodeDef *node, Status *status) {
+  bool is_elementwise = strcmp(node->op, FUSED_OP) == 0, is_fused = strcmp(node->op, "_FusedMatMul") == 0;
+  const Op *op;
+  stage->is_product = !is_elementwise;
+  if (stage->is_product && !is_fused && strcmp(node->op, "MatMul") != 0) return fused_program_refuse(status);
+  TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
+  TRY(op_kernel_new(op, node, NULL, NULL, &stage->kernel, status));
+  if (!is_own(stage->kernel, op->registration->state_size)) return fused_program_refuse(status);
+  if (is_elementwise) {
+    stage->program = stage->kernel->state;
     return !stage->program->reduces || fused_program_refuse(status);
   }
-  stage->is_product = true;
-  if (strcmp(node->op, "_FusedMatMul") == 0) {
-    const KernelChain *chain = kernel->state;
+  if (is_fused) {
+    const KernelChain *chain = stage->kernel->state;
     stage->epilogue = chain->links[0].data;
     stage->program = stage->epilogue ? stage->epilogue->program : NULL;
     if (chain->count > 1) return fused_program_refuse(status);
-  } else if (strcmp(node->op, "MatMul") != 0) {
-    return fused_program_refuse(status);
   }
   stage->transpose_b = node_def_is_true(node, "transpose_b");
   return !node_def_is_true(node, "transpose_a") || fused_program_refuse(status);
@@ -82,12 +88,9 @@ static bool are_values(const int64_t *values, size_t count, int64_t least, int64
 static bool read_stage(const KernelConstruction *construction, const NameAttrList *from,
                        const AttrListValue *operands, size_t *used, Recurrence *r, Status *status) {
   Stage *stage = &r->stages[r->num_stages++];
-  const Op *op;
   NodeDef *node;
   TRY(make_node(construction, from, &node, status));
-  TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
-  TRY(op_kernel_new(op, node, NULL, NULL, &stage->kernel, status));
-  TRY(find_parts(stage, node, status));
+  TRY(make_stage(stage, node, status));
   size_t count = (size_t)stage->kernel->num_inputs;
   stage->operands = operands->i + *used;
   stage->first = r->num_values;
@@ -117,7 +120,7 @@ static bool recurrence_construct(const KernelConstruction *construction, void *m
   bool fits = stages && operands && next && results && rows && stages->n_func <= RECURRENCE_MOST_STAGES &&
               next->n_i == (size_t)construction->num_inputs &&
               results->n_i == (size_t)construction->num_outputs && rows->n_i == results->n_i &&
-              construction->num_inputs <= RECURRENCE_MOST_VALUES && r->rounds >= 1;
+              construction->num_inputs <= RECURRENCE_MOST_VALUES && r->rounds >= 1 && r->rounds <= INT32_MAX;
   fits = fits && are_floats(construction->input_types, construction->num_inputs);
   for (size_t i = 0; fits && i < rows->n_i; i++)
     fits = rows->i[i] == RECURRENCE_LAST || rows->i[i] == 1 || rows->i[i] == r->rounds;
@@ -154,7 +157,7 @@ typedef struct Value {
 } Value;
 
 typedef struct Job {
-  const Recurrence *recurrence;
+  Recurrence *recurrence;
   KernelContext *context;
   Status *status;
   Value values[RECURRENCE_MOST_VALUES];
@@ -234,7 +237,7 @@ static bool pack_weights(Job *job, Stage *stage, GemmArgs *args) {
 
 /* The inputs of the program after its first are those that follow the weights and the bias. */
 static bool plan_product(Job *job, int s) {
-  Stage *stage = (Stage *)&job->recurrence->stages[s];
+  Stage *stage = &job->recurrence->stages[s];
   const Value *a = &job->values[stage->operands[0]];
   const Shape *b = &job->context->inputs[stage->operands[1]]->shape, *shapes[FUSED_MOST_ARGS + 1];
   bool has_bias = stage->epilogue && stage->epilogue->has_bias;
@@ -262,12 +265,14 @@ static bool plan_product(Job *job, int s) {
 }
 
 static bool plan_elements(Job *job, int s) {
+  const int64_t most = INT64_MAX / 1024; /* so that no size overflows */
   const Stage *stage = &job->recurrence->stages[s];
   const Shape *shapes[FUSED_MOST_INPUTS];
   TRY(plan_program(job, s, 0, shapes));
   for (int i = 0; i < stage->program->num_outputs; i++) {
     Value *result = &job->values[stage->first + i];
     result->length = job->runs[s]->elements;
+    if (result->length > most) return status_oom(job->status, "the rows of a loop");
     TRY(shape_set(&result->shape, 2, (int64_t[]){1, result->length}, job->status));
   }
   return true;
