@@ -166,6 +166,15 @@ static void check_near(const Tensor *fused, const Tensor *plain, const char *wha
   }
 }
 
+/* Up to the order of sums, which products of products make larger. */
+static void check_close(const Tensor *fused, const Tensor *plain) {
+  if (!CHECK(shape_equal(&fused->shape, &plain->shape))) return;
+  for (int64_t i = 0; i < tensor_num_elements(plain); i++) {
+    double want = tensor_double_at(plain, i);
+    CHECK_NEAR(tensor_double_at(fused, i), want, 1e-4 * (1 + fabs(want)));
+  }
+}
+
 static void check_case(const Case *of, int number, bool fused, Random *random) {
   Fixture f;
   REQUIRE(begin(&f));
@@ -301,4 +310,149 @@ TEST(threads_share_a_recurrence) {
   }
   for (int i = 0; i < 4; i++) tensor_clear(&results[i]);
   thread_pool_set_size(1);
+}
+
+/* --- random cells --- */
+
+enum { MOST_ROWS = 48, MOST_STATES = 3 };
+
+/* A loop whose rounds compute rows of `units` columns, as text. */
+typedef struct Cell {
+  Random *random;
+  StrBuf text;
+  int units, num_states, num_rows;
+  char rows[MOST_ROWS][16]; /* the names of rows so far */
+  bool read[MOST_ROWS];
+} Cell;
+
+static const char *row_name(Cell *cell) {
+  int i = random_below(cell->random, cell->num_rows);
+  cell->read[i] = true;
+  return cell->rows[i];
+}
+
+static void add_row(Cell *cell, const char *name) {
+  snprintf(cell->rows[cell->num_rows++], sizeof *cell->rows, "%s", name);
+}
+
+static void add_computed(Cell *cell, int number) {
+  static const char *const kUnary[] = {"Tanh", "Sigmoid", "Relu", "Neg", "Square"},
+                           *const kBinary[] = {"AddV2", "Sub", "Mul", "Maximum"};
+  char name[16];
+  snprintf(name, sizeof name, "r%d", number);
+  strbuf_printf(&cell->text, "%s ", name);
+  if (one_in(cell->random, 4))
+    strbuf_printf(&cell->text, "MatMul %s w%de ; T=DT_FLOAT transpose_a=false transpose_b=%s\n",
+                  row_name(cell), (int)random_below(cell->random, 2),
+                  one_in(cell->random, 2) ? "true" : "false");
+  else if (one_in(cell->random, 2))
+    strbuf_printf(&cell->text, "%s %s ; T=DT_FLOAT\n", pick(cell->random, kUnary, COUNT(kUnary)),
+                  row_name(cell));
+  else
+    strbuf_printf(&cell->text, "%s %s %s ; T=DT_FLOAT\n", pick(cell->random, kBinary, COUNT(kBinary)),
+                  row_name(cell), row_name(cell));
+  add_row(cell, name);
+}
+
+/* Adds what no other row reads. */
+static void join_rows(Cell *cell) {
+  const char *sum = cell->rows[cell->num_rows - 1];
+  char name[16];
+  for (int i = 0, count = cell->num_rows; i < count - 1; i++) {
+    if (cell->read[i]) continue;
+    snprintf(name, sizeof name, "j%d", i);
+    strbuf_printf(&cell->text, "%s AddV2 %s %s ; T=DT_FLOAT\n", name, sum, cell->rows[i]);
+    add_row(cell, name);
+    sum = cell->rows[cell->num_rows - 1];
+  }
+}
+
+/* Tanh bounds what states become. The first one becomes the last row. */
+static void add_states(Cell *cell) {
+  for (int i = 0; i < cell->num_states; i++) {
+    const char *next = i == 0 ? cell->rows[cell->num_rows - 1] : row_name(cell);
+    strbuf_printf(&cell->text,
+                  "s%dnext Tanh %s ; T=DT_FLOAT\ns%de Enter s%d ; T=DT_FLOAT frame_name='loop'\n"
+                  "s%dm Merge s%de s%dn ; T=DT_FLOAT N=2\ns%ds Switch s%dm c ; T=DT_FLOAT\n"
+                  "s%dn NextIteration s%dnext ; T=DT_FLOAT\ns%dexit Exit s%ds ; T=DT_FLOAT\n"
+                  "s%dout Identity s%dexit ; T=DT_FLOAT\n",
+                  i, next, i, i, i, i, i, i, i, i, i, i, i, i, i);
+  }
+}
+
+static void write_cell(Cell *cell) {
+  char name[16];
+  int computed = 1 + (int)random_below(cell->random, 12);
+  strbuf_append(&cell->text, INT("zero", "0") INT("any", "-1") INT("limit", "5") LIST("x") COUNTER("1", "0"));
+  strbuf_printf(&cell->text,
+                "row Const ^is ; ints=[1,%d]\nfull Const ; ints=[1,%d]\n"
+                "x Placeholder ; dtype=DT_FLOAT shape=[5,1,%d]\n",
+                cell->units, cell->units, cell->units);
+  for (int i = 0; i < cell->num_states; i++) {
+    strbuf_printf(&cell->text, "s%d Placeholder ; dtype=DT_FLOAT shape=[1,%d]\n", i, cell->units);
+    snprintf(name, sizeof name, "s%ds:1", i);
+    add_row(cell, name);
+  }
+  for (int i = 0; i < 2; i++)
+    strbuf_printf(&cell->text,
+                  "w%d Placeholder ; dtype=DT_FLOAT shape=[%d,%d]\n"
+                  "w%de Enter w%d ; T=DT_FLOAT frame_name='loop' is_constant=true\n",
+                  i, cell->units, cell->units, i, i);
+  add_row(cell, "item");
+  for (int i = 0; i < computed; i++) add_computed(cell, i);
+  join_rows(cell);
+  add_states(cell);
+  strbuf_printf(&cell->text, WRITE("is:1", "r%d") RESERVE("limit") STACK("-1"),
+                (int)random_below(cell->random, computed));
+}
+
+static TestStep step_of_cell(const Graph *graph, const Cell *cell, Random *random) {
+  static const char *const kStates[] = {"s0", "s1", "s2"}, *const kLast[] = {"s0out", "s1out", "s2out"},
+                           *const kWeights[] = {"w0", "w1"};
+  TestStep step = {.fetches = {named(graph, "stack")}, .num_fetches = 1};
+  const int64_t dims[] = {ROUNDS, 1, cell->units}, square[] = {cell->units, cell->units};
+  feed(&step, graph, "x", 3, dims, random);
+  for (int i = 0; i < 2; i++) feed(&step, graph, kWeights[i], 2, square, random);
+  for (int i = 0; i < cell->num_states; i++) {
+    feed(&step, graph, kStates[i], 2, dims + 1, random);
+    step.fetches[step.num_fetches++] = named(graph, kLast[i]);
+  }
+  return step;
+}
+
+/* Returns whether the loop became one node. */
+static bool check_cell(Cell *cell) {
+  Fixture f;
+  if (!CHECK(begin(&f))) return false;
+  write_cell(cell);
+  if (!CHECK_OK(import_lines(f.graph, strbuf_text(&cell->text), &f.status), f.status)) return false;
+  TestStep step = step_of_cell(f.graph, cell, cell->random), plain = step;
+  Session *session = plain_session(&f);
+  if (CHECK(session) && CHECK_OK(run_step(f.session, &step, &f.status), f.status) &&
+      CHECK_OK(run_step(session, &plain, &f.status), f.status)) {
+    for (int i = 0; i < step.num_fetches; i++) check_close(&step.results[i], &plain.results[i]);
+  }
+  clear_results(&step);
+  clear_results(&plain);
+  clear_values(&step);
+  session_free(session);
+  bool fused = fuses(f.graph, NULL) && count_ops(f.graph, FUSED_RECURRENCE) == 1;
+  end(&f);
+  return fused;
+}
+
+TEST(random_cells_compute_the_same_in_one_node) {
+  static const int kUnits[] = {1, 3, 8, 17, 64};
+  Random random = {6};
+  int fused = 0;
+  for (int seed = 0; seed < 300; seed++) {
+    Cell cell = {.random = &random,
+                 .units = kUnits[random_below(&random, COUNT(kUnits))],
+                 .num_states = 1 + (int)random_below(&random, MOST_STATES)};
+    CHECK_CONTEXT("cell %d", seed);
+    fused += check_cell(&cell);
+    strbuf_free(&cell.text);
+  }
+  CHECK_CONTEXT("%s", "");
+  CHECK(fused > 20);
 }
