@@ -2,20 +2,21 @@
 
 set(TFCORE_GENERATED ${CMAKE_BINARY_DIR}/generated)
 set(TFCORE_MODULES "" CACHE INTERNAL "")
-# What runs while graphs are made and steps are prepared, and the wings of src/ops/ whose kernels have no loops over numbers,
+# What runs while graphs are made and steps are prepared, and the wings and files of src/ops/ that have no loops over numbers,
 # need not be fast, but are downloaded: they are compiled for size (-Oz), except the files that run for each kernel. Where loops
 # matter, but unrolled and inlined copies of them do not, -Os is as fast as -O3: in these files of src/ops/, src/blas/ and
 # src/base/.
 set(TFCORE_COMPACT_MODULES
   proto op device graph function placement gradient optimizer runtime checkpoint c_api wasm)
 set(TFCORE_FAST_FILES op/kernel.c op/resource.c op/step.c runtime/program_flow.c runtime/program_run.c)
-set(TFCORE_COMPACT_OPS codecs control_flow data io parsing strings tables)
+set(TFCORE_COMPACT_OPS
+  codecs control_flow data io math/batch_matmul math/einsum parsing strings support/fused_emit support/fused_formula
+  support/fused_groups support/fused_plan support/fused_program tables)
 set(TFCORE_SMALL_OPS
   array/broadcast_args array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot
   array/pack array/reshape array/reverse array/shape_ops array/slice array/source array/space_depth array/split
-  array/strided_slice array/transpose_op array/where lists math/batch_matmul math/batch_product math/einsum math/fused_elementwise
-  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_emit support/fused_formula
-  support/fused_groups support/fused_plan support/fused_program support/fused_run
+  array/strided_slice array/transpose_op array/where lists math/batch_product math/fused_elementwise
+  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
 set(TFCORE_SMALL_BLAS byte_moves channel_norm gemm_int reduce_int softmax)
 set(TFCORE_SMALL_BASE copy team)
