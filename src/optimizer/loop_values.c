@@ -69,17 +69,22 @@ bool loop_value_is_of_condition(const Edge *edge) {
   return is_of_loop(edge, true, &left);
 }
 
-/* --- element shapes --- */
+/* --- constants --- */
 
-bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits, Status *status) {
-  *fits = false;
+const Node *loop_value_origin(const Edge *edge) {
   edge = loop_value_source(edge);
   const Node *enter = edge ? loop_value_entered(edge) : NULL;
   if (enter) edge = loop_value_source(enter->inputs[0]);
-  if (!edge) return true;
+  return edge ? edge->src : NULL;
+}
+
+bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits, Status *status) {
+  const Node *origin = loop_value_origin(edge);
   Tensor value = {0};
   bool is_known;
-  TRY(optimizer_constant(edge->src, &value, &is_known, status));
+  *fits = false;
+  if (!origin) return true;
+  TRY(optimizer_constant(origin, &value, &is_known, status));
   if (!is_known) return true;
   bool is_any = value.shape.rank == 0 && tensor_int_at(&value, 0) == -1;
   *fits = is_any || (value.shape.rank == 1 && tensor_num_elements(&value) == shape_rank(shape) - first);

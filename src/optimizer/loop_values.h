@@ -21,6 +21,8 @@ bool loop_value_is_of_round(const Edge *edge);
 /* The same for a value that the condition may use: it may come from the Merge of a variable. */
 bool loop_value_is_of_condition(const Edge *edge);
 
+/* The node behind Identities and a value that enters the loop, where a constant would come from; or NULL. */
+const Node *loop_value_origin(const Edge *edge);
 /* Whether the edge carries a constant element shape, inside or outside of the loop, and axes `first` and
  * following of `shape` certainly fit it. RESOURCE_EXHAUSTED when out of memory. */
 MUST_CHECK bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits,

@@ -12,7 +12,6 @@ typedef struct Finder {
   Recurrence *r;
   const NodeSet *keep;
   const ControlFlowInfo *frames;
-  Arena *arena;
   Status *status;
   const FrameVariable *counter;
   double work; /* multiply-adds of a round */
@@ -27,12 +26,10 @@ static int64_t columns_of(ShapeHandle shape) {
 }
 
 static bool is_number(const Finder *f, const Edge *edge, int64_t *number) {
-  edge = loop_value_source(edge);
-  const Node *enter = edge ? loop_value_entered(edge) : NULL;
-  if (enter) edge = loop_value_source(enter->inputs[0]);
+  const Node *origin = loop_value_origin(edge);
   Tensor value = {0};
   bool is_known;
-  if (!edge || !optimizer_constant(edge->src, &value, &is_known, f->status)) return false;
+  if (!origin || !optimizer_constant(origin, &value, &is_known, f->status)) return false;
   bool fits = is_known && value.shape.rank == 0 && dtype_is_integer((int)value.dtype);
   if (fits) *number = tensor_int_at(&value, 0);
   tensor_clear(&value);
@@ -180,7 +177,7 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
 
 static bool add_variable(const Finder *f, const FrameVariable *v, int64_t *value) {
   const Edge *outside = v->enter->inputs[0];
-  return outside && columns_of(optimizer_edge_shape(outside)) > 0 &&
+  return columns_of(optimizer_edge_shape(outside)) > 0 &&
          add_input(f, (RecurrenceInput){.outside = edge_value(outside), .variable = v}, value);
 }
 
@@ -374,7 +371,7 @@ static bool add_result(const Finder *f, RecurrenceResult result) {
 
 /* The node that writes a row of the list in each round. */
 static bool find_write(const Finder *f, const FrameVariable *v, const Node **write, int64_t *rows) {
-  const Edge *reserved = v->enter->inputs[0] ? loop_value_source(v->enter->inputs[0]) : NULL,
+  const Edge *reserved = loop_value_source(v->enter->inputs[0]),
              *written = loop_value_source(v->next->inputs[0]);
   if (!reserved || !node_is_own(reserved->src, "TensorListReserve") || !written ||
       !node_is_own(written->src, "TensorListSetItem") || variable_of(f, written->src->inputs[0]) != v)
@@ -457,7 +454,7 @@ static bool find(Finder *f) {
 
 bool recurrence_of_exit(const Node *exit, const ControlFlowInfo *frames, const NodeSet *keep, Arena *arena,
                         Recurrence *r, bool *found, Status *status) {
-  Finder f = {.r = r, .keep = keep, .frames = frames, .arena = arena, .status = status};
+  Finder f = {.r = r, .keep = keep, .frames = frames, .status = status};
   Status misfit;
   status_init(&misfit);
   *r = (Recurrence){0};
