@@ -29,6 +29,12 @@ typedef struct Parallel {
   void (*run)(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body, void *arg);
   void *pool;
   int threads; /* the number of threads, including the caller; at least 1 */
+  /* Whether threads that meet within a few microseconds, `meetings` times, are faster than one: whether they
+   * have cores near each other, as last measured. NULL means that they are. */
+  bool (*can_meet)(void *pool, int64_t meetings);
+  /* Says that a thread came to such a meeting much too late: another program has its core. `meetings` are
+   * what the caller would have tried to gain by. May be NULL. */
+  void (*lost)(void *pool, int64_t meetings);
 } Parallel;
 
 /* NULL means serial. */

@@ -26,6 +26,7 @@ static void run_alone(const Phases *phases, int64_t phase) {
  * to 200 nanoseconds, so that a phase moves two: `begun` to the followers, and `completed` to the leader. */
 typedef struct Team {
   const Phases *phases;
+  const Parallel *parallel;
   atomic_int followers;
   _Alignas(64) atomic_int_fast64_t begun;     /* MOST * (1 + the last phase) + its members; 0; or ENDED */
   _Alignas(64) atomic_int_fast64_t completed; /* shares, by all followers */
@@ -62,6 +63,7 @@ static int64_t lead(Team *team) {
     if (members > 1) waited = await(&team->completed, -1, shares);
   }
   atomic_store_explicit(&team->begun, ENDED, memory_order_release);
+  if (waited >= LOST && team->parallel->lost) team->parallel->lost(team->parallel->pool, phases->count);
   return phase;
 }
 
@@ -86,11 +88,16 @@ static void join(void *arg, int64_t begin, int64_t end) {
   else run_alone(team->phases, lead(team));
 }
 
-/* To meet takes about as long as this much work. */
-enum { LEAST_WORK = PARALLEL_WORK / PARALLEL_NEAR };
+/* Phases of less work are not worth a meeting: of threads on near cores, and on others. */
+enum { LEAST_WORK = PARALLEL_WORK / PARALLEL_NEAR, LEAST_FAR_WORK = PARALLEL_WORK };
+
+static bool is_worth_sharing(const Parallel *parallel, int64_t count, double work) {
+  if (parallel_threads(parallel) == 1 || work < LEAST_WORK) return false;
+  return work >= LEAST_FAR_WORK || !parallel->can_meet || parallel->can_meet(parallel->pool, count);
+}
 
 static void run_shared(const Parallel *parallel, const Phases *phases, double work) {
-  Team team = {.phases = phases};
+  Team team = {.phases = phases, .parallel = parallel};
   bool is_long = phases->count >= parallel_wake_grain(work);
   parallel_split(parallel, parallel_threads(parallel), 1, is_long ? PARALLEL_LONG : PARALLEL_BRIEF, join,
                  &team);
@@ -103,9 +110,9 @@ void team_run(const Parallel *parallel, int64_t count, double work, TeamPhase *r
   const Phases phases = {count, parallel_indices(work, STOP_WORK), run, arg};
 #if SYNC_HAS_THREADS
 #ifdef TFCORE_SPLIT_ALL_LOOPS
-  work = LEAST_WORK;
+  work = LEAST_FAR_WORK;
 #endif
-  if (parallel_threads(parallel) > 1 && work >= LEAST_WORK) {
+  if (is_worth_sharing(parallel, count, work)) {
     run_shared(parallel, &phases, work);
     return;
   }

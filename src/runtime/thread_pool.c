@@ -90,9 +90,9 @@ struct ThreadPool {
   bool stopping;                  /* changes under the mutex */
   atomic_int sleeping;            /* the number of workers that wait for `wake`; changes under the mutex */
   atomic_int_fast64_t last_alone; /* when a caller last did a job alone because all workers slept */
-  atomic_bool far;                /* brief jobs are not worth sharing, as last measured */
-  atomic_int measured;            /* so many more brief jobs rely on it */
-  atomic_int trust;               /* so many rely on the next measurement, if a worker loses its core again */
+  atomic_bool far;                /* meetings of threads are not worth it: brief jobs, and phases of teams */
+  atomic_int_fast64_t measured;   /* after so many more it is measured again */
+  atomic_int_fast64_t pause;      /* for so many meetings, when a worker had lost its core */
   _Alignas(64) atomic_uint_fast32_t begun; /* MAX_JOBS * the number of jobs so far + the place of the last */
   Job jobs[MAX_JOBS];
 };
@@ -241,19 +241,45 @@ static bool is_one_free(const ThreadPool *pool, int helpers) {
   return atomic_load_explicit(&pool->sleeping, memory_order_relaxed) + helpers < pool->num_workers;
 }
 
-/* Brief jobs between two measurements: usually, and at most. */
-enum { MEASURED_JOBS = 1024, MOST_MEASURED_JOBS = 1 << 17 };
+/* A worker that comes much too late has lost its core to another program. Threads do not meet for a while, at
+ * least `meetings` times, and twice as long as before if few meetings have gone well meanwhile. */
+static void stop_meetings(void *argument, int64_t meetings) {
+  enum { MOST = 8192 }; /* meetings: some tens of milliseconds */
+  ThreadPool *pool = argument;
+  int64_t pause = 2 * atomic_load_explicit(&pool->pause, memory_order_relaxed);
+  if (pause < meetings) pause = meetings;
+  if (pause > MOST) pause = MOST;
+  atomic_store_explicit(&pool->pause, pause, memory_order_relaxed);
+  atomic_store_explicit(&pool->measured, pause, memory_order_relaxed);
+  atomic_store_explicit(&pool->far, true, memory_order_relaxed);
+}
 
-/* Whether the cores of the threads are close to each other. Systems move threads, so it is measured again now
- * and then. */
-static bool are_near(ThreadPool *pool) {
+/* As many of the meetings before have gone well. */
+static void trust_again(ThreadPool *pool, int64_t meetings) {
+  enum { SHORTER = 4 }; /* a pause, by each of them */
+  int64_t pause = atomic_load_explicit(&pool->pause, memory_order_relaxed) - SHORTER * meetings;
+  atomic_store_explicit(&pool->pause, pause > 0 ? pause : 0, memory_order_relaxed);
+}
+
+/* Meetings between two measurements. */
+enum { MEASURED_MEETINGS = 1024 };
+
+static void measure_distance(ThreadPool *pool) {
   enum { NEAR = 250 }; /* nanoseconds */
-  if (atomic_fetch_sub_explicit(&pool->measured, 1, memory_order_relaxed) <= 0) {
-    if (!atomic_load_explicit(&pool->far, memory_order_relaxed))
-      atomic_store_explicit(&pool->trust, MEASURED_JOBS, memory_order_relaxed);
-    atomic_store_explicit(&pool->measured, MEASURED_JOBS, memory_order_relaxed);
-    int64_t distance = core_distance(&pool->parallel);
-    if (distance != INT64_MAX) atomic_store_explicit(&pool->far, distance > NEAR, memory_order_relaxed);
+  atomic_store_explicit(&pool->measured, MEASURED_MEETINGS, memory_order_relaxed);
+  int64_t distance = core_distance(&pool->parallel);
+  if (distance == INT64_MAX) stop_meetings(pool, MEASURED_MEETINGS);
+  else atomic_store_explicit(&pool->far, distance > NEAR, memory_order_relaxed);
+}
+
+/* Systems move threads, so it is measured again now and then, when a thread is awake. Until one is, threads
+ * may meet. */
+static bool can_meet(void *argument, int64_t meetings) {
+  ThreadPool *pool = argument;
+  if (!atomic_load_explicit(&pool->far, memory_order_relaxed)) trust_again(pool, meetings);
+  if (atomic_fetch_sub_explicit(&pool->measured, meetings, memory_order_relaxed) <= 0) {
+    if (is_one_free(pool, count_helpers(pool))) measure_distance(pool);
+    else atomic_store_explicit(&pool->far, false, memory_order_relaxed);
   }
   return !atomic_load_explicit(&pool->far, memory_order_relaxed);
 }
@@ -264,7 +290,7 @@ static bool is_shared(ThreadPool *pool, ParallelLength length) {
   int helpers = count_helpers(pool);
   if (helpers >= pool->num_workers) return false; /* nobody could help */
   if (length == PARALLEL_LONG) return true;
-  if (is_one_free(pool, helpers)) return length == PARALLEL_SHORT || are_near(pool);
+  if (is_one_free(pool, helpers)) return length == PARALLEL_SHORT || can_meet(pool, 1);
   if (length == PARALLEL_BRIEF && atomic_load_explicit(&pool->far, memory_order_relaxed)) return false;
   int64_t now = clock_nanoseconds(), last = atomic_exchange(&pool->last_alone, now);
   return now - last < SPIN;
@@ -309,21 +335,10 @@ static void begin_job(ThreadPool *pool, int place, ParallelLength length) {
   mutex_unlock(&pool->mutex);
 }
 
-/* A worker that takes much longer for its part of a brief job than the job would take has lost its core to
- * another program. For a while, which becomes longer each time that this happens, such jobs are not shared.
- */
-static void stop_sharing(ThreadPool *pool) {
-  int jobs = 2 * atomic_load_explicit(&pool->trust, memory_order_relaxed);
-  jobs = jobs < MEASURED_JOBS ? MEASURED_JOBS : jobs < MOST_MEASURED_JOBS ? jobs : MOST_MEASURED_JOBS;
-  atomic_store_explicit(&pool->trust, jobs, memory_order_relaxed);
-  atomic_store_explicit(&pool->measured, jobs, memory_order_relaxed);
-  atomic_store_explicit(&pool->far, true, memory_order_relaxed);
-}
-
 static void end_job(ThreadPool *pool, Job *job, ParallelLength length) {
   enum { LOST = 20000 }; /* nanoseconds */
   atomic_fetch_and_explicit(&job->state, ~(uint_fast32_t)OPEN, memory_order_relaxed);
-  if (spin(has_ended, job, 0) > LOST && length == PARALLEL_BRIEF) stop_sharing(pool);
+  if (spin(has_ended, job, 0) > LOST && length == PARALLEL_BRIEF) stop_meetings(pool, MEASURED_MEETINGS);
   if (!has_ended(job, 0)) {
     mutex_lock(&pool->mutex);
     atomic_fetch_or_explicit(&job->state, AWAITED, memory_order_relaxed);
@@ -376,7 +391,7 @@ ThreadPool *thread_pool_new(int threads) {
     if (!thread_start(&worker->thread, run_worker, worker)) break;
     pool->num_workers++;
   }
-  pool->parallel = (Parallel){run_parallel, pool, pool->num_workers + 1};
+  pool->parallel = (Parallel){run_parallel, pool, pool->num_workers + 1, can_meet, stop_meetings};
   return pool;
 }
 
@@ -398,13 +413,18 @@ static Mutex default_mutex = MUTEX_INIT;
 static ThreadPool *default_pool;
 static Parallel default_parallel; /* threads 0: not decided yet */
 
-static void run_default(void *unused, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
-                        void *arg) {
-  (void)unused;
+static ThreadPool *start_default(void) {
   mutex_lock(&default_mutex);
   if (!default_pool) default_pool = thread_pool_new(default_parallel.threads);
   ThreadPool *pool = default_pool;
   mutex_unlock(&default_mutex);
+  return pool;
+}
+
+static void run_default(void *unused, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
+                        void *arg) {
+  (void)unused;
+  ThreadPool *pool = start_default();
   if (pool) {
     run_parallel(pool, count, grain, length, body, arg);
   } else {
@@ -412,11 +432,24 @@ static void run_default(void *unused, int64_t count, int64_t grain, ParallelLeng
   }
 }
 
+static bool can_meet_in_default(void *unused, int64_t meetings) {
+  (void)unused;
+  ThreadPool *pool = start_default();
+  return pool && can_meet(pool, meetings);
+}
+
+static void stop_meetings_in_default(void *unused, int64_t meetings) {
+  (void)unused;
+  ThreadPool *pool = start_default();
+  if (pool) stop_meetings(pool, meetings);
+}
+
 static void set_default_size(int threads) {
   default_parallel = (Parallel){run_default, NULL,
                                 threads < 1             ? 1
                                 : threads > MAX_THREADS ? MAX_THREADS
-                                                        : threads};
+                                                        : threads,
+                                can_meet_in_default, stop_meetings_in_default};
 }
 
 const Parallel *thread_pool_default(void) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/sync.h"
 #include "base/work_stop.h"
 #include "harness.h"
 #include "runtime/thread_pool.h"
@@ -57,6 +58,66 @@ TEST(phases_without_work_are_not_shared) {
   CHECK(sum_of(thread_pool_parallel(pool), NOTHING, &most) == sum_of(NULL, NOTHING, NULL));
 #ifndef TFCORE_SPLIT_ALL_LOOPS
   CHECK_INT_EQ(most, 1);
+#endif
+  thread_pool_free(pool);
+}
+
+static int64_t meetings_on_far_cores;
+
+static bool are_far(void *pool, int64_t meetings) {
+  (void)pool;
+  meetings_on_far_cores += meetings;
+  return false;
+}
+
+TEST(threads_on_far_cores_share_only_phases_with_much_work) {
+  ThreadPool *pool = thread_pool_new(2);
+  REQUIRE(pool);
+  Parallel far = *thread_pool_parallel(pool);
+  far.can_meet = are_far;
+  meetings_on_far_cores = 0;
+  int most = 0;
+  CHECK(sum_of(&far, MUCH / 2, &most) == sum_of(NULL, MUCH / 2, NULL));
+#ifndef TFCORE_SPLIT_ALL_LOOPS
+  CHECK_INT_EQ(most, 1);
+  CHECK_INT_EQ(meetings_on_far_cores, PHASES);
+#endif
+  for (int run = 0; run < 1000 && most < 2; run++)
+    CHECK(sum_of(&far, MUCH, &most) == sum_of(NULL, MUCH, NULL));
+#if SYNC_HAS_THREADS
+  CHECK_INT_EQ(most, 2);
+  CHECK(meetings_on_far_cores <= PHASES);
+#endif
+  thread_pool_free(pool);
+}
+
+static int64_t lost_meetings;
+
+static void count_lost(void *pool, int64_t meetings) {
+  (void)pool;
+  lost_meetings = meetings;
+}
+
+static void stall_followers(void *arg, int64_t phase, int member, int members) {
+  int64_t *phases = arg;
+  (void)phase, (void)members;
+  if (member == 0) ++*phases;
+  else thread_nap();
+}
+
+TEST(a_leader_goes_on_alone_when_a_follower_is_late) {
+  enum { RUNS = 1000 };
+  ThreadPool *pool = thread_pool_new(2);
+  REQUIRE(pool);
+  Parallel parallel = *thread_pool_parallel(pool);
+  parallel.lost = count_lost;
+  lost_meetings = 0;
+  int64_t phases = 0, runs = 0;
+  for (; runs < RUNS && lost_meetings == 0; runs++)
+    team_run(&parallel, PHASES, MUCH, stall_followers, &phases);
+  CHECK_INT_EQ(phases, runs * PHASES);
+#if SYNC_HAS_THREADS
+  CHECK_INT_EQ(lost_meetings, PHASES);
 #endif
   thread_pool_free(pool);
 }

@@ -207,6 +207,36 @@ TEST(the_distance_of_cores_is_measured) {
   CHECK(distance > 0);
   thread_pool_free(pool);
 }
+
+/* The meetings, by `step`, until threads may meet again. */
+static int64_t pause_of(const Parallel *parallel, int64_t step) {
+  int64_t meetings = 0;
+  while (meetings < 1 << 20 && !parallel->can_meet(parallel->pool, step)) meetings += step;
+  return meetings;
+}
+
+TEST(threads_do_not_meet_for_a_while_after_one_was_lost) {
+  enum { STEP = 100, LEAST = 1000, MOST = 1 << 14 };
+  ThreadPool *pool = thread_pool_new(2);
+  REQUIRE(pool);
+  const Parallel *parallel = thread_pool_parallel(pool);
+  for (int i = 0; i < 100; i++) thread_nap(); /* the other thread sleeps, so that no distance is measured */
+  CHECK(parallel->can_meet(parallel->pool, STEP));
+  int64_t expected = LEAST, pause;
+  for (int i = 0; i < 3; i++, expected *= 2) {
+    parallel->lost(parallel->pool, LEAST);
+    CHECK_INT_EQ(pause_of(parallel, STEP), expected);
+  }
+  for (int i = 0; i < 10; i++) {
+    parallel->lost(parallel->pool, LEAST);
+    pause = pause_of(parallel, STEP);
+    CHECK(pause > LEAST && pause <= MOST);
+  }
+  for (int i = 0; i < MOST / STEP; i++) CHECK(parallel->can_meet(parallel->pool, STEP)); /* go well */
+  parallel->lost(parallel->pool, LEAST);
+  CHECK_INT_EQ(pause_of(parallel, STEP), LEAST);
+  thread_pool_free(pool);
+}
 #endif
 
 static void run_alone(void *pool, int64_t count, int64_t grain, ParallelLength length, ParallelBody *body,
