@@ -1,11 +1,11 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/shared_bytes.h"
+#include "base/text_format.h"
 
 enum { ALIGNMENT = 8, FIRST_BLOCK = 1024, LARGEST_BLOCK = 1 << 20 };
 
@@ -108,10 +108,10 @@ char *arena_printf(Arena *arena, const char *format, ...) {
   va_list args, again;
   va_start(args, format);
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
+  int length = text_format_args(NULL, 0, format, args);
   va_end(args);
   char *text = length >= 0 ? alloc_text(arena, (int64_t)length + 1) : NULL;
-  if (text) vsnprintf(text, (size_t)length + 1, format, again);
+  if (text) text_format_args(text, (size_t)length + 1, format, again);
   va_end(again);
   return text;
 }

@@ -1,7 +1,8 @@
 #include "base/status.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base/text_format.h"
 
 void status_init(Status *status) {
   status->code = CODE_OK;
@@ -10,7 +11,7 @@ void status_init(Status *status) {
 
 bool status_setv(Status *status, Code code, const char *format, va_list args) {
   status->code = code;
-  vsnprintf(status->message, sizeof status->message, format, args);
+  text_format_args(status->message, sizeof status->message, format, args);
   return false;
 }
 
@@ -44,7 +45,7 @@ bool status_append(Status *status, const char *format, ...) {
   size_t used = strlen(status->message);
   va_list args;
   va_start(args, format);
-  vsnprintf(status->message + used, sizeof status->message - used, format, args);
+  text_format_args(status->message + used, sizeof status->message - used, format, args);
   va_end(args);
   return false;
 }

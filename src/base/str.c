@@ -1,10 +1,10 @@
 #include "base/str.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_format.h"
 
 Str str_of(const char *text) { return (Str){text, strlen(text)}; }
 
@@ -51,9 +51,9 @@ void strbuf_printf(StrBuf *buffer, const char *format, ...) {
   va_copy(again, args);
   int64_t room = buffer->capacity - buffer->length;
   char *end = room > 0 ? buffer->data + buffer->length : NULL;
-  int length = vsnprintf(end, (size_t)room, format, args);
+  int length = text_format_args(end, (size_t)room, format, args);
   if (length >= room && reserve(buffer, (size_t)length))
-    vsnprintf(buffer->data + buffer->length, (size_t)length + 1, format, again);
+    text_format_args(buffer->data + buffer->length, (size_t)length + 1, format, again);
   if (length >= 0 && !buffer->failed) buffer->length += length;
   else if (end) *end = '\0';
   va_end(args);

@@ -1,9 +1,9 @@
 /* Names: the node of a name, and free names: "a", else "a_1", "a_2", ... A name is in use if a node has it,
  * or if it is the scope "a/" of other nodes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_format.h"
 #include "graph/graph_internal.h"
 
 /* --- the nodes of a name --- */
@@ -104,7 +104,7 @@ const char *graph_unique_name(Graph *graph, const char *base) {
   if (!name) return NULL;
   intptr_t suffix = taken;
   do {
-    snprintf(name, capacity, "%s_%lld", base, (long long)++suffix);
+    text_format(name, capacity, "%s_%lld", base, (long long)++suffix);
   } while (graph_name_in_use(graph, name));
   const char *result = arena_strdup(graph->arena, name);
   mem_free(name);

@@ -1,9 +1,9 @@
 /* The checks that every OpDef must pass before it is registered. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/string_map.h"
+#include "base/text_format.h"
 #include "op/op_def_internal.h"
 
 /* INVALID_ARGUMENT "<message>; in OpDef: <its text>"; the message alone when memory runs out. */
@@ -77,7 +77,7 @@ static bool check_attr(const OpDef *op_def, const AttrDef *attr, Status *status)
   TRY(check_attr_minimum(op_def, attr, is_list, status));
   if (attr->allowed_values) {
     char list_type[32]; /* the type is valid: the longest is "list(string)" */
-    snprintf(list_type, sizeof list_type, is_list ? "%s" : "list(%s)", attr->type);
+    text_format(list_type, sizeof list_type, is_list ? "%s" : "list(%s)", attr->type);
     if (!attr_value_has_type(attr->allowed_values, list_type, status)) {
       return status_append(status, "\n\t for attr '%s' in Op '%s'", attr->name, op_def->name);
     }

@@ -81,10 +81,10 @@ static bool is_listed(const char *op) {
 }
 
 static bool selects_own(const Node *node, KernelFunctions *functions) {
+  const KernelEntry *entries = node->op->registration->kernels;
   Status ignored;
   status_init(&ignored);
-  if (!kernel_registry_select(node->op, node->def, functions, &ignored)) return false;
-  const KernelEntry *entries = node->op->registration->kernels;
+  if (!entries[0].compute || !kernel_registry_select(node->op, node->def, functions, &ignored)) return false;
   for (int i = 0; i < OP_MAX_KERNELS && entries[i].compute; i++) {
     if (entries[i].compute == functions->compute && entries[i].data == functions->data) return true;
   }

@@ -1,9 +1,9 @@
 #include "runtime/function_runtime.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_format.h"
 #include "function/function_canonicalize.h"
 #include "gradient/symbolic_gradient.h"
 #include "graph/graph_walk.h"
@@ -145,7 +145,7 @@ bool function_runtime_add_body(FunctionRuntime *runtime, FunctionBody *body, int
   Instance *made = mem_calloc(1, sizeof *made);
   if (!made) return oom(status);
   char key[32]; /* a key that no function name can equal */
-  snprintf(key, sizeof key, " body %lld", (long long)runtime->num_handles);
+  text_format(key, sizeof key, " body %lld", (long long)runtime->num_handles);
   if (!add_instance(runtime, made, key, status)) {
     free_instance(runtime, made);
     return false;

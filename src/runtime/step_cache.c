@@ -1,9 +1,9 @@
 #include "runtime/step_cache.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_format.h"
 
 /* One program for all orders of the same feeds and fetches. */
 typedef struct CachedProgram {
@@ -103,8 +103,8 @@ static int compare_outputs(NodeOutput a, NodeOutput b) {
   const char *x = a.node->name, *y = b.node->name;
   while (*x && *x == *y) x++, y++;
   if (*x && *y) return (unsigned char)*x < (unsigned char)*y ? -1 : 1;
-  snprintf(ends[0], sizeof ends[0], ":%d", a.index);
-  snprintf(ends[1], sizeof ends[1], ":%d", b.index);
+  text_format(ends[0], sizeof ends[0], ":%d", a.index);
+  text_format(ends[1], sizeof ends[1], ":%d", b.index);
   return strcmp(*x ? x : ends[0], *y ? y : ends[1]);
 }
 

@@ -1,10 +1,10 @@
 #include "ops/lists/step_resource.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/text_format.h"
 
 char *step_resource_name(const KernelContext *context, Str wanted, Status *status) {
   static atomic_llong count;
@@ -16,7 +16,8 @@ char *step_resource_name(const KernelContext *context, Str wanted, Status *statu
     return NULL;
   }
   if (wanted.length > 0) memcpy(name, wanted.data, wanted.length);
-  snprintf(name + wanted.length, capacity - wanted.length, "_%lld", (long long)atomic_fetch_add(&count, 1));
+  text_format(name + wanted.length, capacity - wanted.length, "_%lld",
+              (long long)atomic_fetch_add(&count, 1));
   return name;
 }
 
