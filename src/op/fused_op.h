@@ -53,8 +53,8 @@ enum {
   FUSED_MOST_ARGS = 16,   /* inputs of a fused product after its two factors */
   FUSED_MOST_PARTIAL = 8, /* operands that repeat elements, or are parts of rows, if the kernel has tiles */
   FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES,
-  RECURRENCE_MOST_STAGES = 6,
-  RECURRENCE_MOST_VALUES = 32, /* inputs, and outputs of stages */
+  RECURRENCE_MOST_STAGES = 16,
+  RECURRENCE_MOST_VALUES = 64, /* inputs, and outputs of stages */
   RECURRENCE_SAME = -1,
   RECURRENCE_ROW = -2,
   RECURRENCE_LAST = 0

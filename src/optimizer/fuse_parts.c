@@ -10,8 +10,7 @@
 typedef struct Cut {
   Node *node;
   const Edge *value; /* what is cut */
-  int64_t begin;     /* of output 0; that of output i is i * size later */
-  int64_t size;
+  int64_t begin;     /* of output 0; each output begins where the one before ends */
 } Cut;
 
 /* NULL for a scalar, too. */
@@ -50,12 +49,14 @@ static bool int_at(const Edge *edge, int32_t i, int64_t *value, bool *known, Sta
   return true;
 }
 
-static bool find_split(Cut *cut, bool *found, Status *status) {
+static bool find_split(Cut *cut, bool has_sizes, bool *found, Status *status) {
+  const Node *node = cut->node;
   int64_t axis;
-  ShapeHandle part = shape_of(cut->node, 0);
-  cut->value = cut->node->inputs[1];
-  TRY(int_at(cut->node->inputs[0], 0, &axis, found, status));
-  *found = *found && part && (axis == -1 || axis == shape_rank(part) - 1);
+  ShapeHandle part = shape_of(node, 0);
+  cut->value = node->inputs[has_sizes ? 0 : 1];
+  TRY(int_at(node->inputs[has_sizes ? 2 : 0], 0, &axis, found, status));
+  *found = *found && part && (axis == -1 || axis == shape_rank(part) - 1) &&
+           (!has_sizes || (node->inputs[1] && node_is_const(node->inputs[1]->src)));
   return true;
 }
 
@@ -96,6 +97,13 @@ static bool find_slice(Cut *cut, bool is_strided, bool *found, Status *status) {
   return true;
 }
 
+/* The first column of an output, whose shapes are known. */
+static int64_t begin_of(const Cut *cut, int output) {
+  int64_t begin = cut->begin;
+  for (int i = 0; i < output; i++) begin += last_size(shape_of(cut->node, i));
+  return begin;
+}
+
 /* Whether all that read the node are fused nodes that have room for its constants. */
 static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
   if (node->num_out_edges == 0 || !optimizer_may_replace(keep, node)) return false;
@@ -109,17 +117,17 @@ static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
 static bool find_cut(const NodeSet *keep, Node *node, Cut *cut, bool *found, Status *status) {
   *cut = (Cut){.node = node};
   *found = false;
-  bool is_split = optimizer_is_op(node, "Split"), is_strided = optimizer_is_op(node, "StridedSlice");
+  bool has_sizes = optimizer_is_op(node, "SplitV"), is_split = has_sizes || optimizer_is_op(node, "Split");
+  bool is_strided = optimizer_is_op(node, "StridedSlice");
   if ((!is_split && !is_strided && !optimizer_is_op(node, "Slice")) || !is_read_by_fused(keep, node))
     return true;
-  TRY(is_split ? find_split(cut, found, status) : find_slice(cut, is_strided, found, status));
+  TRY(is_split ? find_split(cut, has_sizes, found, status) : find_slice(cut, is_strided, found, status));
   const Edge *value = cut->value;
   if (!*found || !value) return true;
-  ShapeHandle part = shape_of(node, 0), whole = shape_of(value->src, value->src_output);
-  *found = same_rows(part, whole) && !dtype_is_ref((int)value->src->output_types[value->src_output]);
-  for (int i = 0; *found && i < node->num_outputs; i++) *found = same_rows(shape_of(node, i), part);
-  cut->size = *found ? last_size(part) : 0;
-  *found = *found && last_size(whole) >= cut->size * node->num_outputs;
+  ShapeHandle whole = shape_of(value->src, value->src_output);
+  *found = !dtype_is_ref((int)value->src->output_types[value->src_output]);
+  for (int i = 0; *found && i < node->num_outputs; i++) *found = same_rows(shape_of(node, i), whole);
+  *found = *found && last_size(whole) >= begin_of(cut, node->num_outputs);
   return true;
 }
 
@@ -162,7 +170,8 @@ static bool join(Graph *graph, const Cut *cut, Status *status) {
     Edge *edge = node->out_edges[i];
     Node *reader = edge->dst;
     int input = edge->dst_input;
-    TRY(set_part(graph, reader, input, cut->begin + edge->src_output * cut->size, cut->size, status));
+    TRY(set_part(graph, reader, input, begin_of(cut, edge->src_output),
+                 last_size(shape_of(node, edge->src_output)), status));
     TRY(wait_alike(graph, cut, reader, status));
     TRY(graph_update_edge(graph, cut->value->src, cut->value->src_output, reader, input, status));
   }

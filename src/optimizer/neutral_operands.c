@@ -52,7 +52,8 @@ static bool is_neutral(const Node *node, int input, bool *neutral, Status *statu
 }
 
 /* *from: the other operand, if one of the two changes nothing. */
-static bool find_operand(const Node *node, NodeOutput *from, Status *status) {
+static bool find_operand(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
+  (void)has_control_flow;
   if (node->num_inputs != 2 || node->num_outputs != 1 || !node_has_own_kernel(node)) return true;
   for (int i = 0; i < 2 && !from->node; i++) {
     const Edge *edge = node->inputs[1 - i];
@@ -67,19 +68,44 @@ static bool find_operand(const Node *node, NodeOutput *from, Status *status) {
 
 /* --- lists --- */
 
-static bool is_list_identity(const Node *node, NodeOutput *from) {
-  if (strcmp(node->def->op, "IdentityN") != 0 || node->num_inputs != node->num_outputs ||
-      node->num_inputs > MOST_OUTPUTS)
-    return false;
+/* Whether the value is dead when `other` is, since it is computed from it by a few nodes. */
+static bool depends_on(const Edge *value, const Edge *other, int most_nodes) {
+  enum { MOST_INPUTS = 4 };
+  const Node *node = value->src;
+  if (node == other->src) return value->src_output == other->src_output || !node_is_switch(node);
+  if (node_is_merge(node) || node->num_inputs > MOST_INPUTS || most_nodes == 0) return false;
   for (int i = 0; i < node->num_inputs; i++) {
-    const Edge *edge = node->inputs[i];
-    if (!can_be_read(edge)) return false;
-    from[i] = edge_value(edge);
+    if (node->inputs[i] && depends_on(node->inputs[i], other, most_nodes - 1)) return true;
+  }
+  return false;
+}
+
+/* Whether consumers of an output of the list may read its input. */
+static bool may_skip_list(const Node *list, int output, bool has_control_flow) {
+  enum { MOST_NODES = 4 };
+  if (!can_be_read(list->inputs[output])) return false;
+  for (int i = 0; has_control_flow && i < list->num_inputs; i++) {
+    if (!depends_on(list->inputs[output], list->inputs[i], MOST_NODES)) return false;
   }
   return true;
 }
 
-static bool has_control_flow(const Graph *graph) {
+static bool is_list_identity(const Node *node, bool has_control_flow) {
+  bool is_read[MOST_OUTPUTS] = {false};
+  if (strcmp(node->def->op, "IdentityN") != 0 || node->num_inputs != node->num_outputs ||
+      node->num_inputs > MOST_OUTPUTS)
+    return false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (!node->inputs[i]) return false;
+  }
+  for (int32_t i = 0; i < node->num_out_edges; i++) is_read[node->out_edges[i]->src_output] = true;
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (is_read[i] && !may_skip_list(node, i, has_control_flow)) return false;
+  }
+  return true;
+}
+
+static bool may_have_dead_values(const Graph *graph) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     const Node *node = graph_node(graph, id);
     if (node && (node_is_control_flow(node) || node_is_send(node) || node_is_recv(node))) return true;
@@ -87,18 +113,34 @@ static bool has_control_flow(const Graph *graph) {
   return false;
 }
 
-bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
-  bool lists = !has_control_flow(graph);
-  *changed = false;
+/* Sets *from to what readers of the node's outputs may read instead, if there is something. */
+typedef bool FindValues(const Node *node, bool has_control_flow, NodeOutput *from, Status *status);
+
+static bool find_list(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
+  (void)status;
+  if (!is_list_identity(node, has_control_flow)) return true;
+  for (int i = 0; i < node->num_inputs; i++) from[i] = edge_value(node->inputs[i]);
+  return true;
+}
+
+static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool *changed, Status *status) {
+  bool has_control_flow = may_have_dead_values(graph);
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     Node *node = graph_node(graph, id);
     NodeOutput from[MOST_OUTPUTS] = {{NULL, 0}};
     if (!node || !is_free(keep, node)) continue;
-    if (!lists || !is_list_identity(node, from)) TRY(find_operand(node, from, status));
+    TRY(find(node, has_control_flow, from, status));
     if (!from[0].node) continue;
     TRY(optimizer_move_consumers(graph, node, from, NULL, status));
     graph_remove_node(graph, node);
     *changed = true;
   }
   return true;
+}
+
+/* Lists first: the factor of x * Sigmoid(1 * x) may be in one, and the product still depends on it. */
+bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
+  *changed = false;
+  return remove_all(graph, keep, find_list, changed, status) &&
+         remove_all(graph, keep, find_operand, changed, status);
 }

@@ -2,15 +2,15 @@
  * the result. Only a zero may change its sign: -0 + 0 is 0.
  *
  * Keras writes such a factor in x * Sigmoid(1 * x). It also hands activations through IdentityN, a node with
- * several inputs that it returns: its readers read the inputs instead.
+ * several inputs that it returns: its readers read the inputs instead. Where there is control flow, all
+ * outputs of the IdentityN are dead when one of its inputs is, so that must be so without it.
  */
 #ifndef TFCORE_OPTIMIZER_NEUTRAL_OPERANDS_H_
 #define TFCORE_OPTIMIZER_NEUTRAL_OPERANDS_H_
 
 #include "graph/graph.h"
 
-/* Nodes of `keep` (may be NULL) and nodes with control edges stay, and so does every IdentityN of a graph
- * with control flow, in which its outputs wait for all its inputs. On error (out of memory) the graph
+/* Nodes of `keep` (may be NULL) and nodes with control edges stay. On error (out of memory) the graph
  * computes the same as before. */
 MUST_CHECK bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed,
                                               Status *status);

@@ -74,14 +74,16 @@ TEST(other_operands_stay) {
   }
 }
 
-static Node *list_identity(Graph *graph, NodeOutput x, NodeOutput y) {
+/* An IdentityN of two values, or a Merge. */
+static Node *list_of(Graph *graph, const char *op, NodeOutput x, NodeOutput y) {
   const DataType types[] = {DT_FLOAT, DT_FLOAT};
   Status status;
   status_init(&status);
   NodeBuilder b;
   Node *node = NULL;
-  node_builder(&b, graph, "IdentityN", "both");
-  node_builder_types(&b, "T", types, 2);
+  node_builder(&b, graph, op, op);
+  if (strcmp(op, "IdentityN") == 0) node_builder_types(&b, "T", types, 2);
+  else node_builder_type(&b, "T", DT_FLOAT), node_builder_int(&b, "N", 2);
   node_builder_inputs(&b, (NodeOutput[]){x, y}, 2);
   if (CHECK_OK(node_builder_finish_bare(&b, &node, &status), &status))
     CHECK_OK(graph_infer_shapes(graph, node, &status), &status);
@@ -92,28 +94,64 @@ TEST(readers_of_a_list_of_identities_read_its_inputs) {
   Graph *graph = graph_new();
   REQUIRE(graph);
   NodeOutput x = placeholder(graph, "x", kVector), y = placeholder(graph, "y", kVector);
-  Node *both = list_identity(graph, x, y);
+  Node *both = list_of(graph, "IdentityN", x, y);
   REQUIRE(both);
   NodeOutput end = binary(graph, "Sub", "end", (NodeOutput){both, 1}, (NodeOutput){both, 0});
   CHECK(remove_with(graph, NULL));
   CHECK(end.node->inputs[0]->src == y.node && end.node->inputs[1]->src == x.node);
-  CHECK(!graph_find_node(graph, "both"));
+  CHECK(!graph_find_node(graph, "IdentityN"));
   graph_free(graph);
 }
 
-/* Its outputs are dead if one of its inputs is. */
-TEST(a_list_of_identities_stays_in_a_graph_with_control_flow) {
+/* Its outputs are dead if one of its inputs is: x of a branch, a value computed from it, that of another
+ * branch, and one behind a Merge. */
+TEST(a_list_of_identities_goes_if_its_outputs_are_dead_anyway) {
+  enum { PLAIN, THEN, COMPUTED, OTHERWISE, MERGED };
+  static const struct {
+    int inputs[2]; /* of the list, whose output 0 is read */
+    bool removed;
+  } kCases[] = {{{COMPUTED, PLAIN}, true},  {{COMPUTED, THEN}, true},       {{COMPUTED, COMPUTED}, true},
+                {{PLAIN, COMPUTED}, false}, {{COMPUTED, OTHERWISE}, false}, {{MERGED, THEN}, false},
+                {{MERGED, MERGED}, true},   {{MERGED, PLAIN}, false}};
+  for (int i = 0; i < (int)(sizeof kCases / sizeof *kCases); i++) {
+    CHECK_CONTEXT("case %d", i);
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput x = placeholder(graph, "x", kVector);
+    Attr attrs[] = {{"dtype", "type: DT_BOOL"}};
+    NodeOutput taken = out(add_node(graph, "Placeholder", "taken", NULL, 0, attrs, 1));
+    Node *branch = add_node(graph, "Switch", "branch", (NodeOutput[]){x, taken}, 2, NULL, 0);
+    REQUIRE(branch);
+    NodeOutput then = {branch, 1}, computed = unary(graph, "Neg", "neg", unary(graph, "Exp", "exp", then)),
+               otherwise = unary(graph, "Tanh", "otherwise", (NodeOutput){branch, 0});
+    Node *merge = list_of(graph, "Merge", computed, otherwise);
+    REQUIRE(merge);
+    NodeOutput values[] = {x, then, computed, otherwise, {merge, 0}};
+    Node *both = list_of(graph, "IdentityN", values[kCases[i].inputs[0]], values[kCases[i].inputs[1]]);
+    REQUIRE(both);
+    NodeOutput end = unary(graph, "Neg", "end", (NodeOutput){both, 0});
+    CHECK(remove_with(graph, NULL) == kCases[i].removed);
+    CHECK((end.node->inputs[0]->src == both) == !kCases[i].removed);
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* Keras's swish in a loop or a branch: the factor is one of the values. */
+TEST(a_list_with_a_neutral_factor_goes) {
   Graph *graph = graph_new();
   REQUIRE(graph);
-  NodeOutput x = placeholder(graph, "x", kVector);
   Attr attrs[] = {{"dtype", "type: DT_BOOL"}};
   NodeOutput taken = out(add_node(graph, "Placeholder", "taken", NULL, 0, attrs, 1));
-  Node *branch = add_node(graph, "Switch", "branch", (NodeOutput[]){x, taken}, 2, NULL, 0);
+  Node *branch = add_node(graph, "Switch", "branch", (NodeOutput[]){placeholder(graph, "x", kVector), taken},
+                          2, NULL, 0);
   REQUIRE(branch);
-  NodeOutput then = unary(graph, "Neg", "then", (NodeOutput){branch, 1});
-  Node *both = list_identity(graph, then, x);
-  REQUIRE(both && unary(graph, "Neg", "end", (NodeOutput){both, 1}).node);
-  CHECK(!remove_with(graph, NULL));
+  NodeOutput x = unary(graph, "Exp", "exp", (NodeOutput){branch, 1}), one = constant(graph, "one", kOne);
+  NodeOutput sigmoid = unary(graph, "Sigmoid", "sigmoid", binary(graph, "Mul", "factor", one, x));
+  Node *list = list_of(graph, "IdentityN", binary(graph, "Mul", "y", x, sigmoid), one);
+  REQUIRE(list && unary(graph, "Neg", "end", out(list)).node);
+  CHECK(remove_with(graph, NULL));
+  CHECK(!graph_find_node(graph, "IdentityN") && !graph_find_node(graph, "factor"));
   graph_free(graph);
 }
 

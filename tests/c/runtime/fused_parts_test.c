@@ -65,6 +65,25 @@ static void split(Parts *p, NodeOutput z, int count) {
   for (int i = 0; i < count; i++) add_value(p, (NodeOutput){node, i});
 }
 
+/* Parts of the columns that the others have, and of one column, by one SplitV. */
+static void split_unequally(Parts *p, int count) {
+  Graph *graph = p->f.graph;
+  int sizes[MOST_PARTS];
+  int64_t columns = 0;
+  char num[32];
+  snprintf(num, sizeof num, "i: %d", count);
+  for (int i = 0; i < count; i++) {
+    sizes[i] = i > 0 && one_in(&p->random, 3) ? 1 : (int)p->columns;
+    columns += sizes[i];
+  }
+  NodeOutput z = feed_value(p, (int64_t[]){p->rows[0], p->rows[1], columns});
+  NodeOutput inputs[] = {z, ints(graph, count, sizes), int_scalar(graph, RANK - 1)};
+  Attr attrs[] = {{"num_split", num}, {"Tlen", "type: DT_INT32"}};
+  Node *node = add_node(graph, "SplitV", "split", inputs, 3, attrs, 2);
+  REQUIRE(node);
+  for (int i = 0; i < count; i++) add_value(p, (NodeOutput){node, i});
+}
+
 static void slice(Parts *p, NodeOutput z, int begin, bool strided) {
   Graph *graph = p->f.graph;
   int columns = (int)p->columns;
@@ -105,10 +124,14 @@ static void build(Parts *p) {
   int count = 2 + random_below(&p->random, MOST_PARTS - 1);
   p->columns = kColumns[random_below(&p->random, COUNT(kColumns))];
   for (int d = 0; d < RANK - 1; d++) p->rows[d] = 1 + random_below(&p->random, one_in(&p->random, 2) ? 5 : 1);
-  NodeOutput z = feed_value(p, (int64_t[]){p->rows[0], p->rows[1], p->columns * count});
-  if (one_in(&p->random, 2)) split(p, z, count);
-  else
-    for (int i = 0; i < count; i++) slice(p, z, i * (int)p->columns, one_in(&p->random, 2));
+  if (one_in(&p->random, 3)) {
+    split_unequally(p, count);
+  } else {
+    NodeOutput z = feed_value(p, (int64_t[]){p->rows[0], p->rows[1], p->columns * count});
+    if (one_in(&p->random, 2)) split(p, z, count);
+    else
+      for (int i = 0; i < count; i++) slice(p, z, i * (int)p->columns, one_in(&p->random, 2));
+  }
   add_value(p, feed_value(p, (int64_t[]){p->rows[0], p->rows[1], p->columns}));
   if (one_in(&p->random, 2)) add_value(p, feed_value(p, (int64_t[]){1, p->rows[1], p->columns}));
   if (one_in(&p->random, 3)) add_value(p, feed_value(p, (int64_t[]){p->rows[0], p->rows[1], 1}));
@@ -189,6 +212,26 @@ TEST(a_split_that_only_fused_nodes_read_is_gone) {
   for (int i = 0; i < 4; i++) CHECK_INT_EQ(parts->list->i[i], kWant[i]);
   for (int i = 0; i < 2; i++) CHECK_STR_EQ(fused->inputs[i]->src->name, "z");
   CHECK(!fuse(graph, NULL));
+  graph_free(graph);
+}
+
+TEST(parts_of_different_sizes_begin_where_those_before_end) {
+  static const int64_t kWant[] = {0, 1, 1, 3};
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput z = placeholder(graph, "z", "shape { dim { size: 2 } dim { size: 4 } }");
+  NodeOutput inputs[] = {z, ints(graph, 2, (int[]){1, -1}), int_scalar(graph, -1)};
+  Attr attrs[] = {{"num_split", "i: 2"}, {"Tlen", "type: DT_INT32"}};
+  Node *split = add_node(graph, "SplitV", "split", inputs, 3, attrs, 2);
+  REQUIRE(split);
+  NodeOutput a = unary(graph, "Sigmoid", "a", (NodeOutput){split, 0}),
+             b = unary(graph, "Tanh", "b", (NodeOutput){split, 1});
+  NodeOutput end = unary(graph, "Identity", "end", binary(graph, "Mul", "y", a, b));
+  CHECK(fuse(graph, NULL));
+  CHECK(!graph_find_node(graph, "split"));
+  const AttrValue *parts = node_def_attr(end.node->inputs[0]->src->def, FUSED_PARTS);
+  REQUIRE(parts && parts->list->n_i == COUNT(kWant));
+  for (size_t i = 0; i < COUNT(kWant); i++) CHECK_INT_EQ(parts->list->i[i], kWant[i]);
   graph_free(graph);
 }
 
