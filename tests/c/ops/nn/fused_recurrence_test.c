@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "op/fused_op.h"
 #include "op/kernel.h"
 #include "op_runner.h"
 
@@ -134,8 +135,6 @@ TEST(recurrences_that_make_no_sense_are_refused) {
       {"3", PRODUCT ELEMENTWISE("Less"), "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
       {"3", PRODUCT "func { name: 'Neg' attr { key: 'T' value { type: DT_FLOAT } } }", "0, 1, 3", "4, -1, -2",
        "4, 4", "3, 0"},
-      {"3", PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT PRODUCT,
-       "0, 1, 3, 1, 4, 1, 5, 1, 6, 1, 7, 1, 8, 1", "9, -1, -2", "9, 9", "3, 0"},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     Arena *arena = arena_new();
@@ -146,6 +145,32 @@ TEST(recurrences_that_make_no_sense_are_refused) {
     CHECK_INT_EQ(status.code, CODE_INVALID_ARGUMENT);
     op_kernel_free(kernel);
     arena_free(arena);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* h = h w w ..., as often as there are stages. */
+TEST(the_stages_of_a_round_are_bounded) {
+  for (int extra = 0; extra <= 1; extra++) {
+    int count = RECURRENCE_MOST_STAGES + extra;
+    StrBuf stages = {0}, operands = {0};
+    char last[32], next[48];
+    for (int i = 0; i < count; i++) {
+      strbuf_append(&stages, PRODUCT);
+      strbuf_printf(&operands, i == 0 ? "%d, 1" : ", %d, 1", i == 0 ? 0 : 2 + i);
+    }
+    snprintf(last, sizeof last, "%d, %d", 2 + count, 2 + count);
+    snprintf(next, sizeof next, "%d, -1, -2", 2 + count);
+    Attrs attrs = {"3", strbuf_text(&stages), strbuf_text(&operands), next, last, "3, 0"};
+    Arena *arena = arena_new();
+    OpKernel *kernel = NULL;
+    Status status;
+    CHECK_CONTEXT("%d stages", count);
+    CHECK(make(node_of(&attrs, arena), &kernel, &status) == (extra == 0));
+    op_kernel_free(kernel);
+    arena_free(arena);
+    strbuf_free(&stages);
+    strbuf_free(&operands);
   }
   CHECK_CONTEXT("%s", "");
 }
