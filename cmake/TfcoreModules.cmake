@@ -19,7 +19,7 @@ set(TFCORE_SMALL_OPS
   math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
 set(TFCORE_SMALL_BLAS byte_moves channel_norm gemm_int reduce_int softmax)
-set(TFCORE_SMALL_BASE copy team)
+set(TFCORE_SMALL_BASE copy decimal file_draft file_memory file_store log status str string_map team text_format)
 # The builds that are split have no unrolled loops in src/ops/, whose templates have vectors already, and in these files of
 # src/blas/; but in these files of src/ops/, where unrolled loops are faster.
 set(TFCORE_ROLLED_BLAS transpose)
