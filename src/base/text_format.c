@@ -42,7 +42,7 @@ typedef struct Out {
 } Out;
 
 static void append(Out *out, const char *text, size_t length) {
-  if (out->length < out->size) {
+  if (length > 0 && out->length < out->size) {
     size_t room = out->size - out->length;
     memcpy(out->to + out->length, text, length < room ? length : room);
   }
@@ -58,6 +58,7 @@ static void append_number(Out *out, uint64_t magnitude, bool is_negative) {
 }
 
 static size_t bounded_length(const char *text, int most) {
+  if (most == 0) return 0; /* the text may be NULL */
   if (most < 0) return strlen(text);
   const char *end = memchr(text, '\0', (size_t)most);
   return end ? (size_t)(end - text) : (size_t)most;

@@ -66,7 +66,12 @@ class RandomGraph:
 
     def _arithmetic(self, a, b):
         return self.random.choice([lambda: a + b, lambda: tf.maximum(a, b) * 0.5, lambda: tf1.where(a < b, a, b), lambda: a * 0.25,
-                                   lambda: _bounded(a - b)])()
+                                   lambda: _bounded(a - b), lambda: self._list([a * 0.5, a, b])])()
+
+    def _list(self, values):
+        """One of the outputs of an IdentityN, all of which are dead if one of its inputs is."""
+        self.random.shuffle(values)
+        return self.random.choice(tf.identity_n(values[:2]))
 
     def _shape(self, a):
         """A number that follows from a shape alone, which an optimizer may know: it must be dead where the value is."""
