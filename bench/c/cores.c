@@ -23,8 +23,16 @@ typedef struct Work {
 } Work;
 
 static GemmArgs product_of(Work *work, int thread) {
-  return (GemmArgs){.m = SIZE, .n = SIZE, .k = SIZE, .a = work->a, .lda = SIZE, .b = work->b, .ldb = SIZE,
-                    .c = work->c[thread], .ldc = SIZE, .threads = 1};
+  return (GemmArgs){.m = SIZE,
+                    .n = SIZE,
+                    .k = SIZE,
+                    .a = work->a,
+                    .lda = SIZE,
+                    .b = work->b,
+                    .ldb = SIZE,
+                    .c = work->c[thread],
+                    .ldc = SIZE,
+                    .threads = 1};
 }
 
 static void multiply(Work *work, int thread) {
@@ -33,7 +41,7 @@ static void multiply(Work *work, int thread) {
 }
 
 static void multiply_with_other(void *arg, int64_t begin, int64_t end) {
-  enum { LOOKS = 100000 }; /* until the other thread must have begun */
+  enum { LOOKS = 1000000 }; /* until the other thread must have begun */
   Work *work = arg;
   if (end - begin > 1) return;
   atomic_fetch_add(&work->begun, 1);
@@ -67,8 +75,9 @@ static void print_sample(Work *work, const Parallel *parallel) {
   }
   int64_t distance = core_distance(parallel);
   if (both == INT64_MAX || distance == INT64_MAX) printf("the other thread had no core\n");
-  else printf("two threads: %.2f times as fast as one; a line there and back: %d ns\n",
-              2 * (double)alone / (double)both, (int)distance);
+  else
+    printf("two threads: %.2f times as fast as one; a line there and back: %d ns\n",
+           2 * (double)alone / (double)both, (int)distance);
 }
 
 int main(int argc, char **argv) {
@@ -78,7 +87,8 @@ int main(int argc, char **argv) {
   ThreadPool *pool = thread_pool_new(2);
   GemmArgs args = product_of(&work, 0);
   int64_t size = gemm_f32.workspace(&args);
-  for (int i = 0; i < 2; i++) work.workspace[i] = size > 0 ? aligned_alloc(64, (size_t)(size + 63) / 64 * 64) : NULL;
+  for (int i = 0; i < 2; i++)
+    work.workspace[i] = size > 0 ? aligned_alloc(64, (size_t)(size + 63) / 64 * 64) : NULL;
   if (!pool) return EXIT_FAILURE;
   for (int i = 0; i < samples; i++) {
     print_sample(&work, thread_pool_parallel(pool));

@@ -45,7 +45,7 @@ TEST(other_formats_are_left_to_the_c_library) {
   CHECK_FORMAT("%s %5d|%-5d|%05d|%+d", "width", 7, 7, 7, 7);
   CHECK_FORMAT("%x %X %o %016" PRIx64, 255u, 255u, 8u, UINT64_MAX);
   CHECK_FORMAT("%.4s", "precision");
-  CHECK_FORMAT("%hhd %hd", 1, 2);
+  CHECK_FORMAT("%hhd %hd", (signed char)1, (short)2);
 }
 
 TEST(texts_that_a_precision_ends_need_no_nul) {
