@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/sync.h"
 #include "base/work_stop.h"
 #include "harness.h"
@@ -62,6 +63,13 @@ TEST(phases_without_work_are_not_shared) {
   thread_pool_free(pool);
 }
 
+#if SYNC_HAS_THREADS
+/* Whether another thread should have got a core since then, also of a machine with much other work. */
+static bool is_over(int64_t begin) {
+  const int64_t most = 30000000000; /* nanoseconds */
+  return clock_nanoseconds() - begin > most;
+}
+
 static int64_t meetings_on_far_cores;
 
 static bool are_far(void *pool, int64_t meetings) {
@@ -82,16 +90,14 @@ TEST(threads_on_far_cores_share_only_phases_with_much_work) {
   CHECK_INT_EQ(most, 1);
   CHECK_INT_EQ(meetings_on_far_cores, PHASES);
 #endif
-  for (int run = 0; run < 1000 && most < 2; run++)
+  meetings_on_far_cores = 0;
+  for (int64_t begin = clock_nanoseconds(); most < 2 && !is_over(begin);)
     CHECK(sum_of(&far, MUCH, &most) == sum_of(NULL, MUCH, NULL));
-#if SYNC_HAS_THREADS
   CHECK_INT_EQ(most, 2);
-  CHECK(meetings_on_far_cores <= PHASES);
-#endif
+  CHECK_INT_EQ(meetings_on_far_cores, 0);
   thread_pool_free(pool);
 }
 
-#if SYNC_HAS_THREADS
 static int64_t lost_meetings;
 
 static void count_lost(void *pool, int64_t meetings) {
@@ -107,14 +113,13 @@ static void stall_followers(void *arg, int64_t phase, int member, int members) {
 }
 
 TEST(a_leader_goes_on_alone_when_a_follower_is_late) {
-  enum { RUNS = 1000 };
   ThreadPool *pool = thread_pool_new(2);
   REQUIRE(pool);
   Parallel parallel = *thread_pool_parallel(pool);
   parallel.lost = count_lost;
   lost_meetings = 0;
   int64_t phases = 0, runs = 0;
-  for (; runs < RUNS && lost_meetings == 0; runs++)
+  for (int64_t begin = clock_nanoseconds(); lost_meetings == 0 && !is_over(begin); runs++)
     team_run(&parallel, PHASES, MUCH, stall_followers, &phases);
   CHECK_INT_EQ(phases, runs * PHASES);
   CHECK_INT_EQ(lost_meetings, PHASES);
