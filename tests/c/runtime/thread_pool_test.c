@@ -220,7 +220,7 @@ TEST(threads_do_not_meet_for_a_while_after_one_was_lost) {
   ThreadPool *pool = thread_pool_new(2);
   REQUIRE(pool);
   const Parallel *parallel = thread_pool_parallel(pool);
-  for (int i = 0; i < 100; i++) thread_nap(); /* the other thread sleeps, so that no distance is measured */
+  for (int i = 0; i < 500; i++) thread_nap(); /* the other thread sleeps, so that no distance is measured */
   CHECK(parallel->can_meet(parallel->pool, STEP));
   int64_t expected = LEAST, pause;
   for (int i = 0; i < 3; i++, expected *= 2) {
