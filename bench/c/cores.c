@@ -67,13 +67,14 @@ static int64_t time_of_both(Work *work, const Parallel *parallel) {
 }
 
 static void print_sample(Work *work, const Parallel *parallel) {
-  int64_t alone = INT64_MAX, both = INT64_MAX;
+  int64_t alone = INT64_MAX, both = INT64_MAX, distance = INT64_MAX;
   for (int i = 0; i < TRIES; i++) {
     int64_t one = time_alone(work), two = time_of_both(work, parallel);
     if (one < alone) alone = one;
     if (two < both) both = two;
+    int64_t exchange = core_distance(parallel);
+    if (exchange < distance) distance = exchange;
   }
-  int64_t distance = core_distance(parallel);
   if (both == INT64_MAX || distance == INT64_MAX) printf("the other thread had no core\n");
   else
     printf("two threads: %.2f times as fast as one; a line there and back: %d ns\n",
