@@ -32,8 +32,8 @@ typedef struct Parallel {
   /* Whether threads that meet within a few microseconds, `meetings` times, are faster than one: whether they
    * have cores near each other, as last measured. NULL means that they are. */
   bool (*can_meet)(void *pool, int64_t meetings);
-  /* Says that a thread came to such a meeting much too late: another program has its core. For at least so
-   * many `meetings` can_meet says no. May be NULL. */
+  /* Says that a thread came to such a meeting much too late: another program has its core. can_meet then says
+   * no for so many `meetings` or more, up to a bound of the pool. May be NULL. */
   void (*lost)(void *pool, int64_t meetings);
 } Parallel;
 

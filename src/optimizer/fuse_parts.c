@@ -1,5 +1,6 @@
 #include "optimizer/fuse_parts.h"
 
+#include "base/alloc.h"
 #include "graph/node_builder.h"
 #include "op/fused_op.h"
 #include "op/node_def.h"
@@ -97,13 +98,6 @@ static bool find_slice(Cut *cut, bool is_strided, bool *found, Status *status) {
   return true;
 }
 
-/* The first column of an output, whose shapes are known. */
-static int64_t begin_of(const Cut *cut, int output) {
-  int64_t begin = cut->begin;
-  for (int i = 0; i < output; i++) begin += last_size(shape_of(cut->node, i));
-  return begin;
-}
-
 /* Whether all that read the node are fused nodes that have room for its constants. */
 static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
   if (node->num_out_edges == 0 || !optimizer_may_replace(keep, node)) return false;
@@ -126,8 +120,12 @@ static bool find_cut(const NodeSet *keep, Node *node, Cut *cut, bool *found, Sta
   if (!*found || !value) return true;
   ShapeHandle whole = shape_of(value->src, value->src_output);
   *found = !dtype_is_ref((int)value->src->output_types[value->src_output]);
-  for (int i = 0; *found && i < node->num_outputs; i++) *found = same_rows(shape_of(node, i), whole);
-  *found = *found && last_size(whole) >= begin_of(cut, node->num_outputs);
+  int64_t end = cut->begin;
+  for (int i = 0; *found && i < node->num_outputs; i++) {
+    *found = same_rows(shape_of(node, i), whole);
+    if (*found) end += last_size(shape_of(node, i));
+  }
+  *found = *found && last_size(whole) >= end;
   return true;
 }
 
@@ -164,19 +162,33 @@ static bool wait_alike(Graph *graph, const Cut *cut, Node *reader, Status *statu
   return true;
 }
 
-static bool join(Graph *graph, const Cut *cut, Status *status) {
+/* `begins`: the first column of each output. */
+static bool join(Graph *graph, const Cut *cut, const int64_t *begins, Status *status) {
   Node *node = cut->node;
   for (int32_t i = node->num_out_edges - 1; i >= 0; i--) {
     Edge *edge = node->out_edges[i];
     Node *reader = edge->dst;
     int input = edge->dst_input;
-    TRY(set_part(graph, reader, input, begin_of(cut, edge->src_output),
-                 last_size(shape_of(node, edge->src_output)), status));
+    TRY(set_part(graph, reader, input, begins[edge->src_output], last_size(shape_of(node, edge->src_output)),
+                 status));
     TRY(wait_alike(graph, cut, reader, status));
     TRY(graph_update_edge(graph, cut->value->src, cut->value->src_output, reader, input, status));
   }
   graph_remove_node(graph, node);
   return true;
+}
+
+static bool join_readers(Graph *graph, const Cut *cut, Status *status) {
+  const Node *node = cut->node;
+  int64_t *begins = mem_alloc(node->num_outputs * (int64_t)sizeof *begins), begin = cut->begin;
+  if (!begins) return status_oom(status, "the parts of a row");
+  for (int i = 0; i < node->num_outputs; i++) {
+    begins[i] = begin;
+    begin += last_size(shape_of(node, i));
+  }
+  bool ok = join(graph, cut, begins, status);
+  mem_free(begins);
+  return ok;
 }
 
 bool graph_fuse_parts(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
@@ -188,7 +200,7 @@ bool graph_fuse_parts(Graph *graph, const NodeSet *keep, bool *changed, Status *
     bool found = false;
     if (node && node->op) TRY(find_cut(keep, node, &cut, &found, status));
     if (!found) continue;
-    TRY(join(graph, &cut, status));
+    TRY(join_readers(graph, &cut, status));
     *changed = true;
   }
   return true;

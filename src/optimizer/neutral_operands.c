@@ -123,8 +123,8 @@ static bool find_list(const Node *node, bool has_control_flow, NodeOutput *from,
   return true;
 }
 
-static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool *changed, Status *status) {
-  bool has_control_flow = may_have_dead_values(graph);
+static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool has_control_flow,
+                       bool *changed, Status *status) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     Node *node = graph_node(graph, id);
     NodeOutput from[MOST_OUTPUTS] = {{NULL, 0}};
@@ -140,7 +140,8 @@ static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool
 
 /* Lists first: the factor of x * Sigmoid(1 * x) may be in one, and the product still depends on it. */
 bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
+  bool has_control_flow = may_have_dead_values(graph);
   *changed = false;
-  return remove_all(graph, keep, find_list, changed, status) &&
-         remove_all(graph, keep, find_operand, changed, status);
+  return remove_all(graph, keep, find_list, has_control_flow, changed, status) &&
+         remove_all(graph, keep, find_operand, has_control_flow, changed, status);
 }
