@@ -66,9 +66,6 @@ typedef struct GemmArgs {
 } GemmArgs;
 
 enum { GEMM_MAX_ROWS = 6 };
-/* The multiply-adds in a unit of work (base/parallel.h) for a single row and a B from the second-level cache.
- */
-enum { GEMM_ROW_PER_WORK = 14 };
 
 /* The product for one element type. */
 typedef struct GemmType {
@@ -90,12 +87,14 @@ typedef struct GemmType {
   /* The same two for products of a single row, whose B has an order of its own; NULL except for gemm_f32. */
   int64_t (*row_b_size)(int64_t k, int64_t n);
   void (*pack_row_b)(const GemmArgs *args, const Parallel *parallel, void *packed);
-  /* For threads that divide such a product themselves: the number of groups of its columns, the first column
-   * of a group (n for the one after the last), and the product for groups [begin, end), without an epilogue.
-   * k is at least 1, and A is not transposed. NULL where these are. */
-  int64_t (*row_groups)(int64_t n);
-  int64_t (*row_group_column)(int64_t n, int64_t group);
-  void (*run_row_groups)(const GemmArgs *args, int64_t begin, int64_t end);
+  /* For threads that divide a product themselves, with row_b if m is 1, else with packed_b: the number of
+   * groups of its columns, the first column of a group (n for the one after the last), the product for groups
+   * [begin, end), without an epilogue, and the work of the whole one (base/parallel.h) if B is in a cache. k
+   * is at least 1, and A is stored as m rows, of which there are few. NULL where these are. */
+  int64_t (*column_groups)(const GemmArgs *args);
+  int64_t (*group_column)(const GemmArgs *args, int64_t group);
+  void (*run_column_groups)(const GemmArgs *args, int64_t begin, int64_t end);
+  double (*column_groups_work)(const GemmArgs *args);
 } GemmType;
 
 extern const GemmType gemm_f32, gemm_f64;

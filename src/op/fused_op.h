@@ -21,7 +21,7 @@
  * An attr FUSED_PARTS of the op says which columns of its inputs the program reads: for each input the first
  * one, and their number, or -1 for a whole input.
  *
- * The attrs of _FusedRecurrence, which stands for a loop whose rounds compute products of one row, and
+ * The attrs of _FusedRecurrence, which stands for a loop whose rounds compute products of a few rows, and
  * elementwise programs (optimizer/fuse_recurrences.h, ops/nn/fused_recurrence.c):
  *
  *   rounds = 64
@@ -55,6 +55,7 @@ enum {
   FUSED_MOST_VALUES = FUSED_MOST_INPUTS + FUSED_MOST_NODES,
   RECURRENCE_MOST_STAGES = 16,
   RECURRENCE_MOST_VALUES = 64, /* inputs, and outputs of stages */
+  RECURRENCE_MOST_ROWS = 32,   /* of a matrix */
   RECURRENCE_SAME = -1,
   RECURRENCE_ROW = -2,
   RECURRENCE_LAST = 0

@@ -16,9 +16,10 @@
 enum { RECURRENCE_MOST_WORK = 1 << 28 };
 
 /* Runs after graph_fuse_parts. The loop is outside of other loops, and counts from 0 by 1 to a constant. Its
- * nodes are products of one row with a matrix that is the same in all rounds, and elementwise nodes on rows
- * of float, all of known shapes; reads of rows; and writes of all rows, or of the last one. Nodes of `keep`
- * (may be NULL) stay, and their loops. On error (out of memory) the graph computes the same as before. */
+ * nodes are products of matrices of a few rows, the batch, with one that is the same in all rounds, and
+ * elementwise nodes on such matrices of float, all of known shapes; reads of parts of a tensor; and writes of
+ * all results, or of the last one. Nodes of `keep` (may be NULL) stay, and their loops. On error (out of
+ * memory) the graph computes the same as before. */
 MUST_CHECK bool graph_fuse_recurrences(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 #endif

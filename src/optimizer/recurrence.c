@@ -14,15 +14,19 @@ typedef struct Finder {
   const ControlFlowInfo *frames;
   Status *status;
   const FrameVariable *counter;
-  double work; /* multiply-adds of a round */
+  int64_t rows; /* of all matrices that change */
+  double work;  /* multiply-adds of a round */
   Node **members;
   int64_t num_members;
 } Finder;
 
-/* The columns of a single row whose size is known; else 0. */
-static int64_t columns_of(ShapeHandle shape) {
-  if (!shape || shape_rank(shape) != 2 || !dim_known(shape->dims[0]) || !dim_known(shape->dims[1])) return 0;
-  return dim_value(shape->dims[0]) == 1 ? dim_value(shape->dims[1]) : 0;
+static bool is_known_matrix(ShapeHandle shape) {
+  return shape && shape_rank(shape) == 2 && dim_known(shape->dims[0]) && dim_known(shape->dims[1]);
+}
+
+/* The columns of a matrix with the rows of the loop, if their number is known; else 0. */
+static int64_t columns_of(const Finder *f, ShapeHandle shape) {
+  return is_known_matrix(shape) && dim_value(shape->dims[0]) == f->rows ? dim_value(shape->dims[1]) : 0;
 }
 
 static bool is_number(const Finder *f, const Edge *edge, int64_t *number) {
@@ -106,6 +110,17 @@ static bool find_members(Finder *f) {
   return true;
 }
 
+static bool find_rows(Finder *f) {
+  for (int64_t i = 0; i < f->r->loop->num_inner; i++) {
+    const Node *node = f->r->loop->inner[i];
+    if (!is_stage(node)) continue;
+    ShapeHandle shape = optimizer_shape(node, 0);
+    f->rows = is_known_matrix(shape) ? dim_value(shape->dims[0]) : 0;
+    return f->rows >= 1 && f->rows <= RECURRENCE_MOST_ROWS;
+  }
+  return false;
+}
+
 /* --- the counter --- */
 
 static bool counts_by_one(const Finder *f, const FrameVariable *v) {
@@ -154,7 +169,7 @@ static bool add_input(const Finder *f, RecurrenceInput input, int64_t *value) {
   return true;
 }
 
-/* A row of a tensor with as many as there are rounds. */
+/* A matrix of a tensor with as many as there are rounds. */
 static bool add_row(const Finder *f, const Node *item, int64_t *value) {
   const Node *enter = loop_value_entered(item->inputs[0]);
   const Edge *list = enter ? loop_value_source(enter->inputs[0]) : NULL;
@@ -162,7 +177,7 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
   if (!list || !node_is_own(list->src, "TensorListFromTensor") || !is_counter(f, item->inputs[1]))
     return false;
   ShapeHandle rows = optimizer_edge_shape(list->src->inputs[0]), row = optimizer_shape(item, 0);
-  if (!rows || shape_rank(rows) != 3 || columns_of(row) == 0 || !dim_known(rows->dims[0]) ||
+  if (!rows || shape_rank(rows) != 3 || columns_of(f, row) == 0 || !dim_known(rows->dims[0]) ||
       dim_value(rows->dims[0]) < f->r->rounds || !optimizer_same_device(item, list->src))
     return false;
   for (int axis = 0; axis < 2; axis++) {
@@ -177,7 +192,7 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
 
 static bool add_variable(const Finder *f, const FrameVariable *v, int64_t *value) {
   const Edge *outside = v->enter->inputs[0];
-  return columns_of(optimizer_edge_shape(outside)) > 0 &&
+  return columns_of(f, optimizer_edge_shape(outside)) > 0 &&
          add_input(f, (RecurrenceInput){.outside = edge_value(outside), .variable = v}, value);
 }
 
@@ -238,11 +253,19 @@ static bool computes_rows(const AttrListValue *ops, size_t begin, const AttrList
   return true;
 }
 
+/* Whether the kernel has to place the elements of an operand that is read whole, because there are fewer. */
+static bool is_placed(const Finder *f, ShapeHandle shape, bool is_row) {
+  bool is_single = shape_rank(shape) >= 0;
+  for (int i = 0; i < shape_rank(shape); i++)
+    is_single &= dim_known(shape->dims[i]) && dim_value(shape->dims[i]) == 1;
+  return f->rows > 1 && !is_row && !is_single;
+}
+
 /* An elementwise node whose results are rows of the same size. */
 static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
   const AttrListValue *parts = NULL, *ops, *operands;
   bool is_row[FUSED_MOST_INPUTS];
-  int num_parts = 0;
+  int num_placed = 0;
   if (node_def_attr(node->def, FUSED_PARTS) &&
       !node_attr_list(node->def, FUSED_PARTS, ATTR_INT, &parts, f->status))
     return false;
@@ -253,11 +276,13 @@ static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
   for (int i = 0; i < node->num_inputs; i++) {
     ShapeHandle shape = optimizer_edge_shape(node->inputs[i]);
     bool is_part = parts && parts->i[2 * i + 1] >= 0;
-    num_parts += is_part;
-    is_row[i] = columns_of(shape) > 0 && (is_part ? parts->i[2 * i + 1] : columns_of(shape)) == columns;
-    if (!shape || (is_part && !is_row[i])) return false;
+    if (!shape) return false;
+    is_row[i] = columns_of(f, shape) > 0 && (is_part ? parts->i[2 * i + 1] : columns_of(f, shape)) == columns;
+    num_placed += is_part || is_placed(f, shape, is_row[i]);
+    if (is_part && (!is_row[i] || (columns == 1 && f->rows > 1)))
+      return false; /* the kernel copies columns */
   }
-  return num_parts <= FUSED_MOST_PARTIAL &&
+  return num_placed <= FUSED_MOST_PARTIAL &&
          computes_rows(ops, 0, operands, is_row, node->num_inputs, f->status);
 }
 
@@ -265,13 +290,13 @@ static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
 static bool is_product(Finder *f, const Node *node, int64_t columns) {
   ShapeHandle a = optimizer_edge_shape(node->inputs[0]), b = optimizer_edge_shape(node->inputs[1]);
   bool transpose_b = node_def_is_true(node->def, "transpose_b");
-  if (columns_of(a) == 0 || !b || shape_rank(b) != 2 || node_def_is_true(node->def, "transpose_a"))
+  if (columns_of(f, a) == 0 || !b || shape_rank(b) != 2 || node_def_is_true(node->def, "transpose_a"))
     return false;
   DimHandle depth = b->dims[transpose_b], width = b->dims[!transpose_b];
-  if (!dim_known(depth) || dim_value(depth) != columns_of(a) || !dim_known(width) ||
+  if (!dim_known(depth) || dim_value(depth) != columns_of(f, a) || !dim_known(width) ||
       dim_value(width) != columns)
     return false;
-  f->work += (double)columns * (double)dim_value(depth);
+  f->work += (double)f->rows * (double)columns * (double)dim_value(depth);
   if (optimizer_is_op(node, "MatMul")) return true;
   const AttrListValue *ops, *operands;
   if (!node_attr_list(node->def, "fused_ops", ATTR_STRING, &ops, f->status) || !ops) return false;
@@ -282,21 +307,27 @@ static bool is_product(Finder *f, const Node *node, int64_t columns) {
   if (done + program_ops != ops->n_s || program_ops > ops->n_s) return false;
   if (program_ops == 0) return true;
   bool is_row[FUSED_MOST_ARGS + 1] = {true};
-  int num_inputs = node->num_inputs - 1 - has_bias;
+  int num_inputs = node->num_inputs - 1 - has_bias, num_placed = 0;
   if (num_inputs < 1 || num_inputs > FUSED_MOST_ARGS ||
       !node_attr_list(node->def, FUSED_OPERANDS, ATTR_INT, &operands, f->status))
     return false;
-  for (int i = 1; i < num_inputs; i++)
-    is_row[i] = columns_of(optimizer_edge_shape(node->inputs[1 + has_bias + i])) == columns;
-  return computes_rows(ops, done, operands, is_row, num_inputs, f->status);
+  for (int i = 1; i < num_inputs; i++) {
+    ShapeHandle shape = optimizer_edge_shape(node->inputs[1 + has_bias + i]);
+    if (!shape) return false;
+    is_row[i] = columns_of(f, shape) == columns;
+    num_placed += is_placed(f, shape, is_row[i]);
+  }
+  return num_placed <= FUSED_MOST_PARTIAL &&
+         computes_rows(ops, done, operands, is_row, num_inputs, f->status);
 }
 
 static bool fits_stage(Finder *f, const Node *stage) {
-  int64_t columns = columns_of(optimizer_shape(stage, 0));
+  int64_t columns = columns_of(f, optimizer_shape(stage, 0));
   for (int i = 0; i < stage->num_outputs; i++) {
-    if (stage->output_types[i] != DT_FLOAT || columns_of(optimizer_shape(stage, i)) != columns) return false;
+    if (stage->output_types[i] != DT_FLOAT || columns_of(f, optimizer_shape(stage, i)) != columns)
+      return false;
   }
-  f->work += 16 * (double)columns;
+  f->work += 16 * (double)f->rows * (double)columns;
   if (columns == 0) return false;
   return optimizer_is_op(stage, FUSED_OP) ? is_elementwise(f, stage, columns) : is_product(f, stage, columns);
 }
@@ -447,7 +478,7 @@ static bool find(Finder *f) {
   Recurrence *r = f->r;
   const Node *around = f->frames[r->loop->condition->id].parent_frame;
   if (!around || around->id != SOURCE_ID) return false;
-  return find_members(f) && find_counter(f) && find_results(f) && find_next(f) &&
+  return find_members(f) && find_rows(f) && find_counter(f) && find_results(f) && find_next(f) &&
          r->num_inputs + r->num_values <= RECURRENCE_MOST_VALUES &&
          f->work * (double)r->rounds <= RECURRENCE_MOST_WORK;
 }

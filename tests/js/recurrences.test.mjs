@@ -3,8 +3,13 @@ import assert from 'node:assert/strict';
 import { engine, isHere, withGraph } from './engine.mjs';
 
 const ROUNDS = 7;
-/** Cells of few units, and of so many that threads share them. */
-const SIZES = [5, 192];
+/** Cells of few units, and of so many that threads share them; for one sequence, and for several. */
+const SIZES = [
+  { batch: 1, units: 5 },
+  { batch: 1, units: 192 },
+  { batch: 3, units: 5 },
+  { batch: 8, units: 192 },
+];
 
 /** Numbers in [-0.5, 0.5) that look random, and are the same in each run. */
 function numbers(count, seed) {
@@ -15,15 +20,17 @@ function numbers(count, seed) {
   });
 }
 
-/** h = tanh(x + h w), in double. */
-function rowsOf(x, w, units) {
-  let h = new Float64Array(units);
+/** h = tanh(x + h w), in double: what h is in all rounds, for each sequence. */
+function rowsOf(x, w, { batch, units }) {
+  let all = new Float64Array(batch * units);
   const rows = [];
   for (let t = 0; t < ROUNDS; t++) {
-    h = h.map((_, j) =>
-      Math.tanh(h.reduce((sum, value, k) => sum + value * w[k * units + j], x[t * units + j])),
-    );
-    rows.push(...h);
+    all = all.map((_, i) => {
+      const [first, j] = [i - (i % units), i % units];
+      const h = all.subarray(first, first + units);
+      return Math.tanh(h.reduce((sum, value, k) => sum + value * w[k * units + j], x[t * batch * units + i]));
+    });
+    rows.push(...all);
   }
   return rows;
 }
@@ -33,14 +40,14 @@ describe('a loop over the rows of a tensor', () => {
   before(async () => (tf = await engine()));
 
   /** All rows, and the last one. */
-  function recurrence(g, x, w, units) {
+  function recurrence(g, x, w, { batch, units }) {
     const int = (value) => g.constant(value, { dtype: 'int32' });
-    const shape = g.constant([1, units], { dtype: 'int32' });
+    const shape = g.constant([batch, units], { dtype: 'int32' });
     const list = g.tensorListFromTensor(x, shape);
     const [, last, all] = g.whileLoop(
       (i) => g.less(i, int(ROUNDS)),
       (i, h, rows) => {
-        const item = g.tensorListGetItem(list, i, g.constant([1, units], { dtype: 'int32' }), {
+        const item = g.tensorListGetItem(list, i, g.constant([batch, units], { dtype: 'int32' }), {
           elementDtype: 'float32',
         });
         const y = g.tanh(g.add(g.matMul(h, w), item));
@@ -51,25 +58,28 @@ describe('a loop over the rows of a tensor', () => {
     return [g.tensorListStack(all, shape, { elementDtype: 'float32', numElements: ROUNDS }), last];
   }
 
-  for (const units of SIZES) {
-    it(`computes its formula for ${units} units, as one node`, () =>
+  for (const { batch, units } of SIZES) {
+    it(`computes its formula for ${batch} times ${units} units, as one node`, () =>
       withGraph(tf, async (g, session) => {
-        const data = { x: numbers(ROUNDS * units, 1), w: numbers(units * units, 2).map((v) => v / 8) };
-        const x = g.placeholder('float32', [ROUNDS, 1, units], { name: 'x' });
+        const data = {
+          x: numbers(ROUNDS * batch * units, 1),
+          w: numbers(units * units, 2).map((v) => v / 8),
+        };
+        const x = g.placeholder('float32', [ROUNDS, batch, units], { name: 'x' });
         const w = g.placeholder('float32', [units, units], { name: 'w' });
-        const fetches = recurrence(g, x, w, units);
+        const fetches = recurrence(g, x, w, { batch, units });
         const feeds = {
-          x: tf.tensor(data.x, [ROUNDS, 1, units]),
+          x: tf.tensor(data.x, [ROUNDS, batch, units]),
           w: tf.tensor(data.w, [units, units]),
         };
-        const expected = rowsOf(data.x, data.w, units);
+        const expected = rowsOf(data.x, data.w, { batch, units });
         for (let run = 0; run < 3; run++) {
           const [all, last] = await session.run(fetches, feeds);
-          assert.deepEqual(all.shape, [ROUNDS, 1, units]);
-          assert.deepEqual(last.shape, [1, units]);
+          assert.deepEqual(all.shape, [ROUNDS, batch, units]);
+          assert.deepEqual(last.shape, [batch, units]);
           const wrong = all.data.findIndex((value, i) => !(Math.abs(value - expected[i]) < 1e-5));
           assert.equal(wrong, -1, `element ${wrong}: ${all.data[wrong]}, not ${expected[wrong]}`);
-          assert.deepEqual(last.data, all.data.slice(-units));
+          assert.deepEqual(last.data, all.data.slice(-batch * units));
         }
         if (!isHere) return;
         const trace = new tf.Trace();

@@ -14,12 +14,12 @@
 typedef struct Stage {
   OpKernel *kernel; /* of the node that the stage stands for; its parts compute */
   bool is_product, transpose_b;
-  const ProductEpilogue *epilogue; /* or NULL */
-  const FusedProgram *program;     /* of an elementwise node, or of the epilogue; or NULL */
-  const int64_t *operands;         /* the values of the inputs */
-  int first;                       /* of the values that it computes */
-  ConstantForm weights;
-  bool is_constant; /* the weights */
+  const ProductEpilogue *epilogue;   /* or NULL */
+  const FusedProgram *program;       /* of an elementwise node, or of the epilogue; or NULL */
+  const int64_t *operands;           /* the values of the inputs */
+  int first;                         /* of the values that it computes */
+  ConstantForm row_weights, weights; /* for products of one row, and of several */
+  bool is_constant;                  /* the weights */
 } Stage;
 
 typedef struct Recurrence {
@@ -142,18 +142,19 @@ static void recurrence_destroy(void *memory) {
   Recurrence *r = memory;
   for (int s = 0; s < r->num_stages; s++) {
     op_kernel_free(r->stages[s].kernel);
+    constant_form_free(&r->stages[s].row_weights);
     constant_form_free(&r->stages[s].weights);
   }
 }
 
 /* --- a run --- */
 
-/* Where the rows of a value are, one for each round, or two that rounds use in turn. */
+/* Where the matrices of a value are, one for each round, or two that rounds use in turn. */
 typedef struct Value {
   char *data;
-  int64_t step, mask; /* the row of round t is (t & mask) * step bytes behind `data` */
-  int64_t length;     /* elements of a row, or of what is the same in all rounds */
-  Shape shape;        /* with which stages read it */
+  int64_t step, mask; /* the matrix of round t is (t & mask) * step bytes behind `data` */
+  int64_t size;       /* bytes of a matrix */
+  Shape shape;        /* of a matrix, or of what is the same in all rounds */
 } Value;
 
 typedef struct Job {
@@ -183,26 +184,39 @@ static char *add_scratch(Job *job, int64_t size) {
   return buffer->data;
 }
 
+/* A value that stages compute, or that changes: what follows from its shape. */
+static bool set_matrix(const Job *job, Value *value, int64_t rows, int64_t columns) {
+  int64_t elements;
+  if (__builtin_mul_overflow(rows, columns, &elements) || elements > INT64_MAX / 1024)
+    return status_oom(job->status, "the rows of a loop");
+  value->size = elements * (int64_t)sizeof(float);
+  return shape_set(&value->shape, 2, (int64_t[]){rows, columns}, job->status);
+}
+
 /* --- inputs --- */
+
+static bool refuse_input(const Job *job, int i) {
+  char text[SHAPE_TEXT_CAPACITY];
+  return status_invalid(job->status, "Input %d of a loop over rows has shape %s", i,
+                        shape_text(&job->context->inputs[i]->shape, text));
+}
 
 static bool find_input(Job *job, int i) {
   const Tensor *tensor = job->context->inputs[i];
   const Recurrence *r = job->recurrence;
   Value *value = &job->values[i];
-  *value = (Value){.data = tensor->data, .length = tensor_num_elements(tensor)};
-  if (r->next[i] == RECURRENCE_ROW) {
-    int64_t count = tensor->shape.rank > 0 ? shape_dim(&tensor->shape, 0) : 0;
-    if (count < r->rounds) {
-      return status_invalid(job->status, "Tried to access element %lld in a list with %lld elements.",
-                            (long long)r->rounds - 1, (long long)count);
-    }
-    value->length /= count;
-    value->step = value->length * (int64_t)sizeof(float);
-    value->mask = -1;
+  *value = (Value){.data = tensor->data};
+  if (r->next[i] == RECURRENCE_SAME) return shape_copy(&value->shape, &tensor->shape, job->status);
+  bool is_row = r->next[i] == RECURRENCE_ROW;
+  if (tensor->shape.rank != 2 + is_row) return refuse_input(job, i);
+  if (is_row && shape_dim(&tensor->shape, 0) < r->rounds) {
+    return status_invalid(job->status, "Tried to access element %lld in a list with %lld elements.",
+                          (long long)r->rounds - 1, (long long)shape_dim(&tensor->shape, 0));
   }
-  if (r->next[i] != RECURRENCE_SAME)
-    return shape_set(&value->shape, 2, (int64_t[]){1, value->length}, job->status);
-  return shape_copy(&value->shape, &tensor->shape, job->status);
+  TRY(set_matrix(job, value, shape_dim(&tensor->shape, is_row), shape_dim(&tensor->shape, 1 + is_row)));
+  value->step = is_row ? value->size : 0;
+  value->mask = -1;
+  return true;
 }
 
 /* --- stages --- */
@@ -216,6 +230,9 @@ static bool plan_program(Job *job, int s, int first, const Shape **shapes) {
   job->num_planned = s + 1;
   TRY(fused_run_plan(run, job->context, shapes, job->status));
   job->work += fused_run_work(run) * (double)run->elements;
+  for (int i = 0; i < stage->program->num_inputs; i++) {
+    if (run->pitch[i] < 0) return fused_program_refuse(job->status);
+  }
   return run->num_whole == 0 || fused_program_refuse(job->status);
 }
 
@@ -227,11 +244,17 @@ static bool refuse_product(const Job *job, const Value *a, const Shape *b) {
 
 static bool pack_weights(Job *job, Stage *stage, GemmArgs *args) {
   const Parallel *parallel = job->context->parallel;
-  if (stage->is_constant) return packed_row_get(&stage->weights, args, parallel, &args->row_b, job->status);
-  char *packed = add_scratch(job, gemm_f32.row_b_size(args->k, args->n));
+  bool is_row = args->m == 1;
+  const void **to = is_row ? &args->row_b : &args->packed_b;
+  if (stage->is_constant && is_row)
+    return packed_row_get(&stage->row_weights, args, parallel, to, job->status);
+  if (stage->is_constant)
+    return packed_matrix_get(&stage->weights, DT_FLOAT, args, parallel, to, job->status);
+  int64_t size = (is_row ? gemm_f32.row_b_size : gemm_f32.packed_b_size)(args->k, args->n);
+  char *packed = add_scratch(job, size);
   if (!packed) return false;
-  gemm_f32.pack_row_b(args, parallel, packed);
-  args->row_b = packed;
+  (is_row ? gemm_f32.pack_row_b : gemm_f32.pack_b)(args, parallel, packed);
+  *to = packed;
   return true;
 }
 
@@ -241,40 +264,38 @@ static bool plan_product(Job *job, int s) {
   const Value *a = &job->values[stage->operands[0]];
   const Shape *b = &job->context->inputs[stage->operands[1]]->shape, *shapes[FUSED_MOST_ARGS + 1];
   bool has_bias = stage->epilogue && stage->epilogue->has_bias;
-  if (b->rank != 2) return refuse_product(job, a, b);
+  if (a->shape.rank != 2 || b->rank != 2) return refuse_product(job, a, b);
   GemmArgs *args = &job->products[s];
-  *args = (GemmArgs){.m = 1,
+  *args = (GemmArgs){.m = shape_dim(&a->shape, 0),
                      .n = shape_dim(b, !stage->transpose_b),
                      .k = shape_dim(b, stage->transpose_b),
                      .transpose_b = stage->transpose_b,
                      .b = job->context->inputs[stage->operands[1]]->data,
                      .ldb = shape_dim(b, 1),
                      .activation = stage->epilogue ? stage->epilogue->activation : GEMM_NONE};
-  bool fits = args->k == a->length && args->k > 0 && args->n > 0;
-  if (!fits || (has_bias && job->values[stage->operands[2]].length != args->n))
+  args->lda = args->k, args->ldc = args->n;
+  bool fits = args->k == shape_dim(&a->shape, 1) && args->m > 0 && args->k > 0 && args->n > 0;
+  if (!fits || (has_bias && shape_num_elements(&job->values[stage->operands[2]].shape) != args->n))
     return refuse_product(job, a, b);
   Value *result = &job->values[stage->first];
-  result->length = args->n;
-  TRY(shape_set(&result->shape, 2, (int64_t[]){1, args->n}, job->status));
-  job->work += (double)args->n * (double)args->k / GEMM_ROW_PER_WORK;
+  TRY(set_matrix(job, result, args->m, args->n));
+  job->work += gemm_f32.column_groups_work(args);
   TRY(pack_weights(job, stage, args));
   shapes[0] = &result->shape;
   if (!stage->program) return true;
   TRY(plan_program(job, s, 1 + has_bias, shapes));
-  return job->runs[s]->elements == args->n || refuse_product(job, a, b);
+  return job->runs[s]->elements == args->m * args->n || refuse_product(job, a, b);
 }
 
 static bool plan_elements(Job *job, int s) {
-  const int64_t most = INT64_MAX / 1024; /* so that no size overflows */
   const Stage *stage = &job->recurrence->stages[s];
   const Shape *shapes[FUSED_MOST_INPUTS];
   TRY(plan_program(job, s, 0, shapes));
-  for (int i = 0; i < stage->program->num_outputs; i++) {
-    Value *result = &job->values[stage->first + i];
-    result->length = job->runs[s]->elements;
-    if (result->length > most) return status_oom(job->status, "the rows of a loop");
-    TRY(shape_set(&result->shape, 2, (int64_t[]){1, result->length}, job->status));
-  }
+  const FusedRun *run = job->runs[s];
+  int rank = run->elements > 0 ? run->shape->rank : 0;
+  int64_t columns = rank > 0 ? shape_dim(run->shape, rank - 1) : 1, rows = run->elements / columns;
+  for (int i = 0; i < stage->program->num_outputs; i++)
+    TRY(set_matrix(job, &job->values[stage->first + i], rows, columns));
   return true;
 }
 
@@ -295,10 +316,11 @@ static bool plan_stages(Job *job) {
     TRY(stage->is_product ? plan_product(job, s) : plan_elements(job, s));
   }
   for (int i = 0; i < r->num_inputs; i++) {
-    int64_t length = job->values[i].length;
-    if (r->next[i] < 0 || job->values[r->next[i]].length == length) continue;
-    return status_invalid(job->status, "A value of a loop has %lld elements, and %lld in the next round",
-                          (long long)length, (long long)job->values[r->next[i]].length);
+    char now[SHAPE_TEXT_CAPACITY], then[SHAPE_TEXT_CAPACITY];
+    const Shape *next = r->next[i] < 0 ? NULL : &job->values[r->next[i]].shape;
+    if (!next || shape_equal(&job->values[i].shape, next)) continue;
+    return status_invalid(job->status, "A value of a loop has shape %s, and %s in the next round",
+                          shape_text(&job->values[i].shape, now), shape_text(next, then));
   }
   return true;
 }
@@ -310,13 +332,13 @@ static bool allocate_outputs(Job *job) {
   const Recurrence *r = job->recurrence;
   for (int i = 0; i < job->context->num_outputs; i++) {
     Value *value = &job->values[r->results[i]];
-    const int64_t dims[] = {r->rows[i], 1, value->length};
+    const int64_t dims[] = {r->rows[i], shape_dim(&value->shape, 0), shape_dim(&value->shape, 1)};
     bool is_last = r->rows[i] == RECURRENCE_LAST;
     Tensor *out;
     TRY(kernel_allocate_output_dims(job->context, i, is_last ? 2 : 3, dims + is_last, &out, job->status));
     if (r->rows[i] != r->rounds) continue;
     value->data = out->data;
-    value->step = value->length * (int64_t)sizeof(float);
+    value->step = value->size;
     value->mask = -1;
   }
   return true;
@@ -329,7 +351,7 @@ static bool allocate_values(Job *job) {
   for (int v = r->num_inputs; v < r->num_values; v++) {
     Value *value = &job->values[v];
     if (value->data) continue;
-    value->step = (value->length * (int64_t)sizeof(float) + LINE - 1) / LINE * LINE;
+    value->step = (value->size + LINE - 1) / LINE * LINE;
     value->mask = 1;
     size += 2 * value->step;
   }
@@ -352,13 +374,15 @@ static void copy_last(const Job *job) {
     if (r->rows[i] == r->rounds && value->data != to)
       memcpy(to, value->data, (size_t)(r->rounds * value->step));
     if (r->rows[i] == r->rounds) continue;
-    memcpy(to, value_at(job, r->results[i], r->rounds - 1), (size_t)value->length * sizeof(float));
+    memcpy(to, value_at(job, r->results[i], r->rounds - 1), (size_t)value->size);
   }
 }
 
 /* --- rounds --- */
 
-static void run_program(const Job *job, int s, int64_t round, int first, int64_t begin, int64_t end) {
+/* For `rows` rows of `columns` elements, `stride` elements apart, from element `from` on. */
+static void run_program(const Job *job, int s, int64_t round, int first, int64_t from, int64_t rows,
+                        int64_t stride, int64_t columns) {
   const Stage *stage = &job->recurrence->stages[s];
   const FusedProgram *program = stage->program;
   char *data[FUSED_MOST_VALUES];
@@ -370,7 +394,7 @@ static void run_program(const Job *job, int s, int64_t round, int first, int64_t
   }
   for (int i = 0; i < program->num_outputs; i++)
     data[program->num_inputs + program->results[i]] = value_at(job, stage->first + i, round);
-  fused_tiles_elements(job->runs[s], data, begin, end - begin);
+  fused_tiles_block_at(job->runs[s], data, from, rows, stride, columns);
 }
 
 static void run_product(const Job *job, int s, int64_t round, int64_t begin, int64_t end) {
@@ -380,10 +404,10 @@ static void run_product(const Job *job, int s, int64_t round, int64_t begin, int
   args.a = value_at(job, stage->operands[0], round);
   args.c = value_at(job, stage->first, round);
   if (has_bias) args.bias = value_at(job, stage->operands[2], round);
-  gemm_f32.run_row_groups(&args, begin, end);
+  gemm_f32.run_column_groups(&args, begin, end);
   if (!stage->program) return;
-  run_program(job, s, round, 1 + has_bias, gemm_f32.row_group_column(args.n, begin),
-              gemm_f32.row_group_column(args.n, end));
+  int64_t column = gemm_f32.group_column(&args, begin), columns = gemm_f32.group_column(&args, end) - column;
+  run_program(job, s, round, 1 + has_bias, column, args.m, args.n, columns);
 }
 
 /* Threads divide products by groups of columns, and other stages by cache lines. */
@@ -392,12 +416,13 @@ static void run_stage(void *arg, int64_t phase, int member, int members) {
   const Job *job = arg;
   int stages = job->recurrence->num_stages, s = (int)(phase % stages);
   bool is_product = job->recurrence->stages[s].is_product;
-  int64_t elements = is_product ? 0 : job->runs[s]->elements;
-  int64_t count = is_product ? gemm_f32.row_groups(job->products[s].n) : (elements + UNIT - 1) / UNIT;
+  int64_t elements = is_product ? 0 : job->runs[s]->elements, round = phase / stages;
+  int64_t count = is_product ? gemm_f32.column_groups(&job->products[s]) : (elements + UNIT - 1) / UNIT;
   int64_t begin = team_first(count, member, members), end = team_first(count, member + 1, members);
+  int64_t first = begin * UNIT, last = end * UNIT < elements ? end * UNIT : elements;
   if (begin == end) return;
-  if (is_product) run_product(job, s, phase / stages, begin, end);
-  else run_program(job, s, phase / stages, 0, begin * UNIT, end * UNIT < elements ? end * UNIT : elements);
+  if (is_product) run_product(job, s, round, begin, end);
+  else run_program(job, s, round, 0, first, 1, 0, last - first);
 }
 
 static bool run_rounds(Job *job) {
@@ -418,7 +443,7 @@ static bool recurrence_kernel(KernelContext *context, Status *status) {
     if (job.runs[s]) fused_run_end(job.runs[s]);
   }
   for (int i = 0; i < job.num_scratch; i++) buffer_unref(job.scratch[i]);
-  for (int v = 0; v < job.recurrence->num_inputs; v++) shape_clear(&job.values[v].shape);
+  for (int v = 0; v < job.recurrence->num_values; v++) shape_clear(&job.values[v].shape);
   return ok;
 }
 

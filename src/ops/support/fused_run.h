@@ -117,9 +117,10 @@ void fused_groups_plan(FusedRun *run);
 void fused_tiles_run(const FusedRun *run);
 /* Computes them for `rows` rows of `columns` elements, `stride` elements apart, from element `first` on. */
 void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns);
-/* Computes them for elements [first, first + count), with the values at data[], as FusedRun.data. For plans
- * without values that are computed as a whole. */
-void fused_tiles_elements(const FusedRun *run, char *const *data, int64_t first, int64_t count);
+/* The same with the values at data[], as FusedRun.data. For plans without values that are computed as a
+ * whole, and without inputs that are copied. */
+void fused_tiles_block_at(const FusedRun *run, char *const *data, int64_t first, int64_t rows, int64_t stride,
+                          int64_t columns);
 
 /* The bytes of a run of the program, at most FUSED_MOST_RUN. */
 int64_t fused_run_size(const FusedProgram *program);

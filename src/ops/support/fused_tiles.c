@@ -361,8 +361,8 @@ static void begin_tiles(Tiles *tiles, const FusedRun *run, char *const *data, ch
   }
 }
 
-static void run_block(const FusedRun *run, char *const *data, int64_t first, int64_t rows, int64_t stride,
-                      int64_t columns) {
+void fused_tiles_block_at(const FusedRun *run, char *const *data, int64_t first, int64_t rows, int64_t stride,
+                          int64_t columns) {
   _Alignas(64) char room[ROOM];
   Tiles tiles;
   begin_tiles(&tiles, run, data, room, rows * columns);
@@ -377,11 +377,7 @@ static void run_block(const FusedRun *run, char *const *data, int64_t first, int
 }
 
 void fused_tiles_block(const FusedRun *run, int64_t first, int64_t rows, int64_t stride, int64_t columns) {
-  run_block(run, run->data, first, rows, stride, columns);
-}
-
-void fused_tiles_elements(const FusedRun *run, char *const *data, int64_t first, int64_t count) {
-  run_block(run, data, first, 1, 0, count);
+  fused_tiles_block_at(run, run->data, first, rows, stride, columns);
 }
 
 /* What threads share: rows where operands are placed by row and a tile has space for one, else so many

@@ -361,6 +361,49 @@ TEST(gemm_rows_do_not_depend_on_their_number) {
   }
 }
 
+/* Groups of columns are those of the whole product, to the bit, and write nothing else. */
+TEST(gemm_groups_of_columns_are_parts_of_the_product) {
+  static const int64_t kSizes[][2] = {{1, 5}, {13, 1}, {40, 31}, {8, 300}, {203, 7}, {512, 128}, {250, 520}};
+  for (int64_t s = 0; s < 7 * 14; s++) {
+    int64_t m = 1 + s / 7, n = kSizes[s % 7][0], k = kSizes[s % 7][1], size = m * n * 4;
+    random_state = (uint32_t)s;
+    CHECK_CONTEXT("m=%d n=%d k=%d", (int)m, (int)n, (int)k);
+    Matrix a = make_matrix(&kTypes[0], m, k, s % 3), b = make_matrix(&kTypes[0], k, n, 0),
+           bias = make_matrix(&kTypes[0], 1, n, 0);
+    float *want = mem_alloc(size), *parts = mem_alloc(size);
+    GemmArgs args = {.m = m,
+                     .n = n,
+                     .k = k,
+                     .a = a.data,
+                     .lda = a.stride,
+                     .b = b.data,
+                     .ldb = n,
+                     .c = want,
+                     .ldc = n,
+                     .bias = s % 2 ? bias.data : NULL,
+                     .activation = (GemmActivation)(s % 3)};
+    char *packed = mem_alloc(m == 1 ? gemm_f32.row_b_size(k, n) : gemm_f32.packed_b_size(k, n));
+    run(&gemm_f32, &args, NULL);
+    (m == 1 ? gemm_f32.pack_row_b : gemm_f32.pack_b)(&args, NULL, packed);
+    args.packed_b = m == 1 ? NULL : packed, args.row_b = m == 1 ? packed : NULL;
+    args.b = NULL, args.c = parts;
+    int64_t groups = gemm_f32.column_groups(&args), bad = 0;
+    CHECK(gemm_f32.column_groups_work(&args) > 0);
+    CHECK_INT_EQ(gemm_f32.group_column(&args, 0), 0);
+    CHECK_INT_EQ(gemm_f32.group_column(&args, groups), n);
+    for (int64_t begin = groups - 1, end = groups; end > 0; end = begin, begin = begin > 2 ? begin - 3 : 0) {
+      int64_t from = gemm_f32.group_column(&args, begin), to = gemm_f32.group_column(&args, end);
+      for (int64_t i = 0; i < m * n; i++) parts[i] = 777;
+      gemm_f32.run_column_groups(&args, begin, end);
+      for (int64_t i = 0; i < m * n; i++) bad += parts[i] != (i % n >= from && i % n < to ? want[i] : 777);
+    }
+    CHECK_INT_EQ(bad, 0);
+    mem_free(a.data), mem_free(b.data), mem_free(bias.data), mem_free(want), mem_free(parts);
+    mem_free(packed);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 /* 0 * infinity and NaN must reach the result: no zero is skipped, on any path, in the body or in a tail. */
 TEST(gemm_propagates_nan_and_infinity) {
   static const int64_t kSizes[][3] = {{1, 9, 11}, {9, 1, 11}, {3, 3, 3}, {12, 17, 20}, {7, 5, 1}};

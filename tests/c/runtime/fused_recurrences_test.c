@@ -51,16 +51,20 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   OP("z", "AddV2", "y item") OP("t", "Tanh", "z") WRITE(index, "t") EXIT("h")
 #define RNN RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "false") RESERVE("limit") STACK("-1")
 /* f, g = Split(x + h w); c = Sigmoid(f) c + Tanh(g); h = c Sigmoid(f) */
-#define GATED                                                                                      \
-  OUTSIDE ROW("[1,40]") FULL("[1,20]") FED("x", "[5,1,40]") FED("h", "[1,20]") FED("w", "[20,40]") FED("c0", "[1,20]") LIST("x") \
+#define GATED GATED_OF("1")
+#define GATED_OF(batch)                                                                            \
+  OUTSIDE ROW("[" batch ",40]") FULL("[" batch ",20]") FED("x", "[5," batch ",40]") FED("h", "[" batch ",20]") \
+  FED("w", "[20,40]") FED("c0", "[" batch ",20]") LIST("x") \
   COUNTER("1", "0") WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "h2")                              \
   VARIABLE("k", "DT_FLOAT", "c0", "k2") MATMUL("y", "hs:1", "we", "false") OP("z", "AddV2", "y item") \
   "axis Const ^is ; int=1\np Split axis z ; T=DT_FLOAT num_split=2\n"                              \
   OP("f", "Sigmoid", "p") OP("g", "Tanh", "p:1") OP("fk", "Mul", "f ks:1") OP("k2", "AddV2", "fk g") \
   OP("h2", "Mul", "k2 f") EXIT("h") EXIT("k")
 /* Two products, a Const of the loop, and a row that is added in front of the activation. */
-#define TWO_PRODUCTS                                                                               \
-  OUTSIDE ROW("[1,20]") FULL("[1,20]") FED("x", "[5,1,20]") FED("h", "[1,20]") FED("w", "[20,20]") FED("v", "[20,20]") FED("b", "[20]") \
+#define TWO_PRODUCTS TWO_PRODUCTS_OF("1")
+#define TWO_PRODUCTS_OF(batch)                                                                     \
+  OUTSIDE ROW("[" batch ",20]") FULL("[" batch ",20]") FED("x", "[5," batch ",20]") FED("h", "[" batch ",20]") \
+  FED("w", "[20,20]") FED("v", "[20,20]") FED("b", "[20]") \
   LIST("x") COUNTER("1", "0") WEIGHTS("w") WEIGHTS("v") WEIGHTS("b") VARIABLE("h", "DT_FLOAT", "h", "h2") \
   MATMUL("y", "hs:1", "we", "false") OP("yb", "BiasAdd", "y be") OP("r", "Relu", "yb")            \
   MATMUL("u", "r", "ve", "true") "half Const ^is ; float=0.5\n" OP("s", "Mul", "u half")           \
@@ -81,11 +85,18 @@ static const Case kFused[] = {
     {GATED, {"hout", "kout"}},
     {GATED WRITE("is:1", "h2") RESERVE("limit") STACK("-1"), {"stack", "kout"}},
     {TWO_PRODUCTS, {"stack", "hout"}},
+    {RNN_OF("1", "0", "is:1", "[5,2,20]", "[2,20]", "false") RESERVE("limit") STACK("-1"), {"hout", "stack"}},
+    {RNN_OF("1", "0", "is:1", "[5,32,20]", "[32,20]", "true") RESERVE("limit") STACK("-1"),
+     {"hout", "stack"}},
+    {GATED_OF("3"), {"hout", "kout"}},
+    {GATED_OF("8") WRITE("is:1", "h2") RESERVE("limit") STACK("-1"), {"stack", "kout"}},
+    {TWO_PRODUCTS_OF("7"), {"stack", "hout"}},
 };
-/* Several rows, an index that is not the first, another step of the counter, a list with more room, values
+/* Too many rows, an index that is not the first, another step of the counter, a list with more room, values
  * that leave otherwise, weights that change, and rounds of another number than a constant. */
 static const Case kOthers[] = {
-    {RNN_OF("1", "0", "is:1", "[5,2,20]", "[2,20]", "false") RESERVE("limit") STACK("-1"), {"hout", "stack"}},
+    {RNN_OF("1", "0", "is:1", "[5,33,20]", "[33,20]", "false") RESERVE("limit") STACK("-1"),
+     {"hout", "stack"}},
     {RNN_OF("1", "1", "index", "[5,1,20]", "[1,20]", "false") INT("two", "2") RESERVE("two") STACK("-1"),
      {"hout", "stack"}},
     {RNN_OF("2", "0", "is:1", "[5,1,20]", "[1,20]", "false") RESERVE("limit"), {"hout"}},
@@ -281,34 +292,45 @@ TEST(a_loop_with_a_node_that_is_kept_stays) {
   end(&f);
 }
 
+#define LARGE(batch)                  \
+  INT("zero", "0")                    \
+  INT("any", "-1")                    \
+  INT("limit", "40")                  \
+  ROW("[" batch ",256]")              \
+  FED("x", "[40," batch ",256]")      \
+  FED("h", "[" batch ",256]")         \
+  FED("w", "[256,256]")               \
+  LIST("x")                           \
+  COUNTER("1", "0")                   \
+  WEIGHTS("w")                        \
+  VARIABLE("h", "DT_FLOAT", "h", "t") \
+  MATMUL("y", "hs:1", "we", "false") OP("z", "AddV2", "y item") OP("t", "Tanh", "z") EXIT("h")
+
 /* Threads share large cells; the results are the same bits. */
 TEST(threads_share_a_recurrence) {
-  enum { SIZE = 256, TIMES = 40 };
-  static const char kLines[] = INT("zero", "0") INT("any", "-1") INT("limit", "40") ROW("[1,256]")
-      FED("x", "[40,1,256]") FED("h", "[1,256]") FED("w", "[256,256]") LIST("x") COUNTER("1", "0")
-          WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false")
-              OP("z", "AddV2", "y item") OP("t", "Tanh", "z") EXIT("h");
-  const Case large = {kLines, {"hout"}};
-  Tensor results[4] = {0};
-  for (int threads = 1; threads <= 4; threads++) {
-    Random random = {4};
-    Fixture f;
-    thread_pool_set_size(threads);
-    REQUIRE(begin(&f));
-    REQUIRE_OK(import_lines(f.graph, large.lines, &f.status), f.status);
-    TestStep step = step_of(f.graph, &large, &random);
-    for (int i = 0; i < SIZE * SIZE; i++) tensor_f32(&step.values[2])[i] /= 16; /* so that no tanh is one */
-    for (int run = 0; run < 10; run++) {
-      if (!CHECK_OK(run_step(f.session, &step, &f.status), f.status)) break;
-      if (run == 0) tensor_move(&results[threads - 1], &step.results[0]);
-      else check_same(&step.results[0], &results[0], "the last row");
-      clear_results(&step);
+  enum { SIZE = 256 };
+  static const Case kLarge[] = {{LARGE("1"), {"hout"}}, {LARGE("5"), {"hout"}}};
+  for (int of = 0; of < COUNT(kLarge); of++) {
+    Tensor first = {0};
+    for (int threads = 1; threads <= 4; threads++) {
+      Random random = {4};
+      Fixture f;
+      thread_pool_set_size(threads);
+      REQUIRE(begin(&f));
+      REQUIRE_OK(import_lines(f.graph, kLarge[of].lines, &f.status), f.status);
+      TestStep step = step_of(f.graph, &kLarge[of], &random);
+      for (int i = 0; i < SIZE * SIZE; i++) tensor_f32(&step.values[2])[i] /= 16; /* so that no tanh is one */
+      for (int run = 0; run < 10; run++) {
+        if (!CHECK_OK(run_step(f.session, &step, &f.status), f.status)) break;
+        if (!first.data) tensor_move(&first, &step.results[0]);
+        else check_same(&step.results[0], &first, "the last rows");
+        clear_results(&step);
+      }
+      clear_values(&step);
+      end(&f);
     }
-    check_same(&results[threads - 1], &results[0], "the last row");
-    clear_values(&step);
-    end(&f);
+    tensor_clear(&first);
   }
-  for (int i = 0; i < 4; i++) tensor_clear(&results[i]);
   thread_pool_set_size(1);
 }
 
@@ -316,11 +338,11 @@ TEST(threads_share_a_recurrence) {
 
 enum { MOST_ROWS = 48, MOST_STATES = 3 };
 
-/* A loop whose rounds compute rows of `units` columns, as text. */
+/* A loop whose rounds compute matrices of `batch` rows and `units` columns, as text. */
 typedef struct Cell {
   Random *random;
   StrBuf text;
-  int units, num_states, num_rows;
+  int batch, units, num_states, num_rows;
   char rows[MOST_ROWS][16]; /* the names of rows so far */
   bool read[MOST_ROWS];
 } Cell;
@@ -337,7 +359,8 @@ static void add_row(Cell *cell, const char *name) {
 
 static void add_computed(Cell *cell, int number) {
   static const char *const kUnary[] = {"Tanh", "Sigmoid", "Relu", "Neg", "Square"},
-                           *const kBinary[] = {"AddV2", "Sub", "Mul", "Maximum"};
+                           *const kBinary[] = {"AddV2", "Sub", "Mul", "Maximum"},
+                           *const kRepeated[] = {"b0e", "b1e", "b2e"};
   char name[16];
   snprintf(name, sizeof name, "r%d", number);
   strbuf_printf(&cell->text, "%s ", name);
@@ -348,6 +371,9 @@ static void add_computed(Cell *cell, int number) {
   else if (one_in(cell->random, 2))
     strbuf_printf(&cell->text, "%s %s ; T=DT_FLOAT\n", pick(cell->random, kUnary, COUNT(kUnary)),
                   row_name(cell));
+  else if (one_in(cell->random, 3))
+    strbuf_printf(&cell->text, "%s %s %s ; T=DT_FLOAT\n", pick(cell->random, kBinary, COUNT(kBinary)),
+                  row_name(cell), pick(cell->random, kRepeated, COUNT(kRepeated)));
   else
     strbuf_printf(&cell->text, "%s %s %s ; T=DT_FLOAT\n", pick(cell->random, kBinary, COUNT(kBinary)),
                   row_name(cell), row_name(cell));
@@ -385,11 +411,12 @@ static void write_cell(Cell *cell) {
   int computed = 1 + (int)random_below(cell->random, 12);
   strbuf_append(&cell->text, INT("zero", "0") INT("any", "-1") INT("limit", "5") LIST("x") COUNTER("1", "0"));
   strbuf_printf(&cell->text,
-                "row Const ^is ; ints=[1,%d]\nfull Const ; ints=[1,%d]\n"
-                "x Placeholder ; dtype=DT_FLOAT shape=[5,1,%d]\n",
-                cell->units, cell->units, cell->units);
+                "row Const ^is ; ints=[%d,%d]\nfull Const ; ints=[%d,%d]\n"
+                "x Placeholder ; dtype=DT_FLOAT shape=[5,%d,%d]\n",
+                cell->batch, cell->units, cell->batch, cell->units, cell->batch, cell->units);
   for (int i = 0; i < cell->num_states; i++) {
-    strbuf_printf(&cell->text, "s%d Placeholder ; dtype=DT_FLOAT shape=[1,%d]\n", i, cell->units);
+    strbuf_printf(&cell->text, "s%d Placeholder ; dtype=DT_FLOAT shape=[%d,%d]\n", i, cell->batch,
+                  cell->units);
     snprintf(name, sizeof name, "s%ds:1", i);
     add_row(cell, name);
   }
@@ -398,6 +425,12 @@ static void write_cell(Cell *cell) {
                   "w%d Placeholder ; dtype=DT_FLOAT shape=[%d,%d]\n"
                   "w%de Enter w%d ; T=DT_FLOAT frame_name='loop' is_constant=true\n",
                   i, cell->units, cell->units, i, i);
+  strbuf_printf(&cell->text,
+                "b0 Placeholder ; dtype=DT_FLOAT shape=[%d]\nb1 Placeholder ; dtype=DT_FLOAT shape=[%d,1]\n"
+                "b2 Placeholder ; dtype=DT_FLOAT shape=[1,%d]\n",
+                cell->units, cell->batch, cell->units);
+  for (int i = 0; i < 3; i++)
+    strbuf_printf(&cell->text, "b%de Enter b%d ; T=DT_FLOAT frame_name='loop' is_constant=true\n", i, i);
   add_row(cell, "item");
   for (int i = 0; i < computed; i++) add_computed(cell, i);
   join_rows(cell);
@@ -410,8 +443,12 @@ static TestStep step_of_cell(const Graph *graph, const Cell *cell, Random *rando
   static const char *const kStates[] = {"s0", "s1", "s2"}, *const kLast[] = {"s0out", "s1out", "s2out"},
                            *const kWeights[] = {"w0", "w1"};
   TestStep step = {.fetches = {named(graph, "stack")}, .num_fetches = 1};
-  const int64_t dims[] = {ROUNDS, 1, cell->units}, square[] = {cell->units, cell->units};
+  const int64_t dims[] = {ROUNDS, cell->batch, cell->units}, square[] = {cell->units, cell->units},
+                column[] = {cell->batch, 1}, row[] = {1, cell->units};
   feed(&step, graph, "x", 3, dims, random);
+  feed(&step, graph, "b0", 1, dims + 2, random);
+  feed(&step, graph, "b1", 2, column, random);
+  feed(&step, graph, "b2", 2, row, random);
   for (int i = 0; i < 2; i++) feed(&step, graph, kWeights[i], 2, square, random);
   for (int i = 0; i < cell->num_states; i++) {
     feed(&step, graph, kStates[i], 2, dims + 1, random);
@@ -442,17 +479,20 @@ static bool check_cell(Cell *cell) {
 }
 
 TEST(random_cells_compute_the_same_in_one_node) {
-  static const int kUnits[] = {1, 3, 8, 17, 64};
+  static const int kUnits[] = {1, 3, 8, 17, 64, 150}, kBatches[] = {1, 1, 2, 5, 12};
   Random random = {6};
-  int fused = 0;
-  for (int seed = 0; seed < 300; seed++) {
+  int fused = 0, several = 0;
+  for (int seed = 0; seed < 500; seed++) {
     Cell cell = {.random = &random,
+                 .batch = kBatches[random_below(&random, COUNT(kBatches))],
                  .units = kUnits[random_below(&random, COUNT(kUnits))],
                  .num_states = 1 + (int)random_below(&random, MOST_STATES)};
     CHECK_CONTEXT("cell %d", seed);
-    fused += check_cell(&cell);
+    bool is_fused = check_cell(&cell);
+    fused += is_fused;
+    several += is_fused && cell.batch > 1;
     strbuf_free(&cell.text);
   }
   CHECK_CONTEXT("%s", "");
-  CHECK(fused > 20);
+  CHECK(fused > 60 && several > 20);
 }

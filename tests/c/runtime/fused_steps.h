@@ -17,7 +17,7 @@ static inline Session *plain_session(Fixture *f) {
   return session;
 }
 
-enum { MOST_FEEDS = 8, MOST_FETCHES = 8 };
+enum { MOST_FEEDS = 12, MOST_FETCHES = 8 };
 
 typedef struct TestStep {
   NodeOutput feeds[MOST_FEEDS], fetches[MOST_FETCHES];

@@ -86,17 +86,41 @@ TEST(a_recurrence_computes_its_rounds) {
   for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
 }
 
+/* Two rows: [[1, 2], [3, 4]] in front of round 0. */
+TEST(a_recurrence_computes_several_rows) {
+  static const float kAll[] = {11, 23, 33, 47, 61, 94, 113, 160}; /* h w + x by hand: h w = (h0, h0 + 2 h1) */
+  const Attrs two = {"2", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "2, 0"};
+  Tensor outputs[2] = {0};
+  Status status;
+  if (CHECK_OK(run(&two, "float[2,2] 1 2 3 4; float[2,2] 1 1 0 2; float[2,2,2] 10 18 30 36 50 37 80 33",
+                   outputs, &status),
+               &status)) {
+    CHECK(outputs[0].shape.rank == 3 && shape_dim(&outputs[0].shape, 1) == 2);
+    CHECK(outputs[1].shape.rank == 2 && shape_dim(&outputs[1].shape, 0) == 2);
+    for (int i = 0; i < 8; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
+    for (int i = 0; i < 4; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kAll[4 + i], 0);
+  }
+  for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
+}
+
 TEST(inputs_that_do_not_fit_fail) {
   static const struct {
     const char *inputs, *message;
   } kCases[] = {
       {"float[1,2] 1 2; float[2,2] 1; float[2,1,2] 1",
        "Tried to access element 2 in a list with 2 elements."},
-      {"float[1,2] 1 2; float[2,2] 1; float[] 1", "Tried to access element 2 in a list with 0 elements."},
+      {"float[1,2] 1 2; float[2,2] 1; float[0,1,2]", "Tried to access element 2 in a list with 0 elements."},
+      {"float[1,2] 1 2; float[2,2] 1; float[] 1", "Input 2 of a loop over rows has shape []"},
+      {"float[1,2] 1 2; float[2,2] 1; float[3,2] 1", "Input 2 of a loop over rows has shape [3,2]"},
+      {"float[2] 1 2; float[2,2] 1; float[3,1,2] 1", "Input 0 of a loop over rows has shape [2]"},
+      {"float[2,2] 1 2 3 4; float[2,2] 1; float[3,3,2] 1", "Incompatible shapes: [2,2] vs. [3,2]"},
+      {"float[1,2] 1 2; float[2,2] 1; float[3,2,2] 1",
+       "A value of a loop has shape [1,2], and [2,2] in the next round"},
+      {"float[0,2]; float[2,2] 1; float[3,1,2] 1", "Matrix size-incompatible: In[0]: [0,2], In[1]: [2,2]"},
       {"float[1,2] 1 2; float[3,2] 1; float[3,1,2] 1",
        "Matrix size-incompatible: In[0]: [1,2], In[1]: [3,2]"},
       {"float[1,2] 1 2; float[4] 1; float[3,1,2] 1", "Matrix size-incompatible: In[0]: [1,2], In[1]: [4]"},
-      {"float[1,2] 1 2; float[2,3] 1; float[3,1,3] 1", "has 2 elements, and 3 in the next round"},
+      {"float[1,2] 1 2; float[2,3] 1; float[3,1,3] 1", "has shape [1,2], and [1,3] in the next round"},
       {"float[1,2] 1 2; float[2,2] 1; float[3,1,3] 1", "Incompatible shapes: [1,2] vs. [1,3]"},
       {"float[1,0]; float[0,2]; float[3,1,2] 1", "Matrix size-incompatible: In[0]: [1,0], In[1]: [0,2]"},
   };
