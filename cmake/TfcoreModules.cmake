@@ -16,7 +16,7 @@ set(TFCORE_SMALL_OPS
   array/broadcast_args array/concat array/dynamic_partition array/gather array/gather_nd array/nd_index array/one_hot
   array/pack array/reshape array/reverse array/shape_ops array/slice array/source array/space_depth array/split
   array/strided_slice array/transpose_op array/where lists math/batch_product math/fused_elementwise
-  math/matrix_product math/reduction_ops nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_run
+  math/matrix_product math/reduction_ops math/select nn/batch_norm nn/fused_ops nn/fused_recurrence random support/fused_run
   support/kernel_chain support/product_epilogue support/reduction support/reshape_sizes support/window_attrs)
 set(TFCORE_SMALL_BLAS byte_moves channel_norm gemm_int reduce_int softmax)
 set(TFCORE_SMALL_BASE copy decimal file_draft file_memory file_store log status str string_map team text_format)

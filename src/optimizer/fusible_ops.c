@@ -103,8 +103,9 @@ bool node_has_own_kernel(const Node *node) {
 
 /* Those whose kernels for integers are loops that cannot fail: the conditions and counters of loops. */
 static bool takes_integers(const char *op) {
-  static const char *const kIntegerOps[] = {"Add",          "AddV2", "Sub",       "Mul",     "Greater",
-                                            "GreaterEqual", "Less",  "LessEqual", "Maximum", "Minimum"};
+  static const char *const kIntegerOps[] = {"Add",     "AddV2",        "Sub",    "Mul",
+                                            "Greater", "GreaterEqual", "Less",   "LessEqual",
+                                            "Maximum", "Minimum",      "Select", "SelectV2"};
   for (size_t i = 0; i < sizeof kIntegerOps / sizeof *kIntegerOps; i++) {
     if (strcmp(op, kIntegerOps[i]) == 0) return true;
   }
@@ -128,6 +129,22 @@ static bool adds_row(const Node *node) {
   if (rank < 2 || shape_rank(shapes[1]) != 1) return false;
   DimHandle channels = shapes[0]->dims[rank - 1], biases = shapes[1]->dims[0];
   return dim_known(channels) && dim_known(biases) && dim_value(channels) == dim_value(biases);
+}
+
+/* Whether it chooses between elements: a condition with one element would hand on a whole tensor instead. In
+ * a Select, a condition of another shape chooses rows. */
+static bool chooses_elements(const Node *node) {
+  ShapeHandle condition = optimizer_edge_shape(node->inputs[0]);
+  if (!condition || !shape_rank_known(condition)) return false;
+  for (int i = 1; strcmp(node->def->op, "Select") == 0 && i < node->num_inputs; i++) {
+    if (!shape_fully_defined(condition) ||
+        !optimizer_same_shape(condition, optimizer_edge_shape(node->inputs[i])))
+      return false;
+  }
+  for (int32_t i = 0; i < shape_rank(condition); i++) {
+    if (!dim_known(condition->dims[i]) || dim_value(condition->dims[i]) != 1) return true;
+  }
+  return false;
 }
 
 /* --- reductions --- */
@@ -170,18 +187,25 @@ bool node_reduces_rows(const Node *node) {
 
 /* --- all --- */
 
+/* Whether the types of the inputs from `first` on are one that is fused, and all are values. */
+static bool has_fusible_inputs(const Node *node, int first) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    if (!node->inputs[i] || edge_is_reference(node->inputs[i])) return false;
+    if (i >= first && node->input_types[i] != node->input_types[first]) return false;
+  }
+  return is_fusible_type(node->def->op, node->input_types[first]);
+}
+
 const char *node_fused_op(const Node *node) {
   if (!node->op || node->num_outputs != 1 || node->num_inputs == 0) return NULL;
   if (node_reduces_rows(node)) return node->op->def->name;
-  bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
   const char *op = node->def->op;
-  if (!is_bias && !is_listed(op)) return NULL;
-  for (int i = 0; i < node->num_inputs; i++) {
-    const Edge *edge = node->inputs[i];
-    if (!is_fusible_type(op, node->input_types[i]) || node->input_types[i] != node->input_types[0])
-      return NULL;
-    if (!edge || edge_is_reference(edge)) return NULL;
-  }
-  if (!is_fusible_type(op, node->output_types[0]) || !node_has_own_kernel(node)) return NULL;
+  bool is_bias = strcmp(op, "BiasAdd") == 0,
+       chooses = strcmp(op, "SelectV2") == 0 || strcmp(op, "Select") == 0;
+  if (!is_bias && !chooses && !is_listed(op)) return NULL;
+  if (!has_fusible_inputs(node, chooses) || !is_fusible_type(op, node->output_types[0]) ||
+      !node_has_own_kernel(node))
+    return NULL;
+  if (chooses) return chooses_elements(node) ? "SelectV2" : NULL;
   return !is_bias ? node->op->def->name : adds_row(node) ? "AddV2" : NULL;
 }

@@ -8,7 +8,7 @@
 
 /* The op with which a fused node computes the same as the node, which has an op of the list with its own
  * kernel, on float, double or bool; NULL if there is none. It is the op of the node, or AddV2 for a BiasAdd
- * whose shapes are known to fit. */
+ * whose shapes are known to fit, or SelectV2 for a Select between elements. */
 const char *node_fused_op(const Node *node);
 /* Whether the node reduces the last dimension of its first input, which is then its only operand. */
 bool node_reduces_rows(const Node *node);

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "base/copy.h"
-#include "base/odometer.h"
 #include "op/op_registry.h"
-#include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
-#include "simd/simd.h"
+#include "ops/support/select_elements.h"
 
 typedef struct SelectJob {
   const bool *condition;
@@ -26,9 +24,13 @@ static void select_rows(void *arg, int64_t begin, int64_t end) {
   }
 }
 
-#define TEMPLATE "ops/math/select_lanes.inc"
-#define TYPES (TYPES_INT | TYPES_SMALL)
-#include "simd/each_type.inc"
+static void select_range(void *arg, int64_t begin, int64_t end) {
+  const SelectJob *job = arg;
+  int64_t size = job->row_bytes;
+  const void *operands[SELECT_OPERANDS] = {job->condition + begin, (const char *)job->t + begin * size,
+                                           (const char *)job->e + begin * size};
+  select_elements(end - begin, size, operands, 0, (char *)job->out + begin * size);
+}
 
 static bool select_strings(KernelContext *context, int64_t count, int64_t row, Status *status) {
   const TString *t = tensor_strings(context->inputs[1]), *e = tensor_strings(context->inputs[2]);
@@ -82,191 +84,54 @@ static bool select_kernel(KernelContext *context, Status *status) {
   TRY(kernel_forward_or_allocate(context, take_e ? 2 : 1, 0, &t->shape, &out, status));
   int64_t size = (int64_t)dtype_size(t->dtype);
   SelectJob job = {tensor_bool(condition), t->data, e->data, out->data, row * size};
-  ParallelBody *body = select_rows;
-  if (row == 1) {
-    body = size == 1   ? select_u8
-           : size == 2 ? select_u16
-           : size == 4 ? select_i32
-           : size == 8 ? select_i64
-                       : select_rows;
-  }
-  if (row > 0) parallel_work(context->parallel, count, (double)row, body, &job);
+  if (row > 0)
+    parallel_work(context->parallel, count, (double)row, row == 1 ? select_range : select_rows, &job);
   return true;
 }
 
 /* --- SelectV2 --- */
 
-enum { CONDITION, THEN, ELSE, OPERANDS };
-
-/* The loop nest over the output. Dimensions of size 1 are left out, and adjacent ones along which each
- * operand lies contiguously, or is broadcast, are merged. */
-typedef struct SelectNest {
-  int rank; /* at least 1 */
-  int64_t dims[SHAPE_MAX_RANK];
-  int64_t strides[OPERANDS][SHAPE_MAX_RANK]; /* elements; 0 where the operand is broadcast */
-  const Tensor *operands[OPERANDS];
-  Tensor *out;
-} SelectNest;
-
-/* A run along the last dimension. Steps are 0 or 1. */
-typedef struct Run {
-  const bool *condition;
-  const char *t, *e;
-  char *out;
-  int64_t n, c_step, t_step, e_step;
-} Run;
-
-ALWAYS_INLINE void choose(const Run *run, int64_t i, size_t size) {
-  const char *t = run->t, *e = run->e;
-  int64_t t_step = run->t_step * (int64_t)size, e_step = run->e_step * (int64_t)size;
-  for (; i < run->n; i++)
-    memcpy(run->out + i * (int64_t)size, run->condition[i * run->c_step] ? t + i * t_step : e + i * e_step,
-           size);
-}
-
-/* Chooses whole vectors of four, with a condition for each; returns how many elements these were. */
-static int64_t choose_lanes(const Run *run) {
-  typedef uint8_t u8x4 __attribute__((vector_size(4)));
-  int32_t value;
-  int64_t i = 0;
-  if (run->c_step == 0) return 0;
-  memcpy(&value, run->t, sizeof value);
-  i32x4 t = i32x4_splat(value);
-  memcpy(&value, run->e, sizeof value);
-  i32x4 e = i32x4_splat(value);
-  for (; i + 4 <= run->n; i += 4) {
-    u8x4 bytes;
-    memcpy(&bytes, run->condition + i, sizeof bytes);
-    i32x4 mask = __builtin_convertvector(bytes, i32x4) != 0;
-    if (run->t_step != 0) t = i32x4_load((const int32_t *)run->t + i);
-    if (run->e_step != 0) e = i32x4_load((const int32_t *)run->e + i);
-    i32x4_store((int32_t *)run->out + i, (t & mask) | (e & ~mask));
-  }
-  return i;
-}
-
-/* Walks over the elements of the output, starting at the first. */
-static Odometer walk(const SelectNest *nest, int64_t index[SHAPE_MAX_RANK]) {
-  return (Odometer){.rank = nest->rank,
-                    .dims = nest->dims,
-                    .strides = {nest->strides[0], nest->strides[1], nest->strides[2]},
-                    .index = index};
-}
-
-/* Output elements [begin, end): runs along the last dimension. */
-static void choose_range(void *arg, int64_t begin, int64_t end) {
-  const SelectNest *nest = arg;
-  int last = nest->rank - 1;
-  int64_t index[SHAPE_MAX_RANK], length = nest->dims[last], size = (int64_t)dtype_size(nest->out->dtype);
-  const bool *condition = tensor_bool(nest->operands[CONDITION]);
-  const char *t = nest->operands[THEN]->data, *e = nest->operands[ELSE]->data;
-  char *out = nest->out->data;
-  Run run = {.c_step = nest->strides[CONDITION][last],
-             .t_step = nest->strides[THEN][last],
-             .e_step = nest->strides[ELSE][last]};
-  Odometer o = walk(nest, index);
-  odometer_seek(&o, OPERANDS, begin);
-  while (begin < end) {
-    int64_t left = length - begin % length, n = left < end - begin ? left : end - begin;
-    run.condition = condition + o.at[CONDITION];
-    run.t = t + o.at[THEN] * size, run.e = e + o.at[ELSE] * size;
-    run.out = out + begin * size, run.n = n;
-    switch (size) {
-      case 1: choose(&run, 0, 1); break;
-      case 2: choose(&run, 0, 2); break;
-      case 4: choose(&run, choose_lanes(&run), 4); break;
-      case 8: choose(&run, 0, 8); break;
-      default: choose(&run, 0, 16); break;
-    }
-    begin += n;
-    odometer_advance(&o, OPERANDS, n);
-  }
-}
-
-static bool choose_strings(const SelectNest *nest, Status *status) {
-  int64_t index[SHAPE_MAX_RANK];
-  Odometer o = walk(nest, index);
-  odometer_seek(&o, OPERANDS, 0);
-  for (int64_t i = 0; i < tensor_num_elements(nest->out); i++, odometer_advance(&o, OPERANDS, 1)) {
-    int k = tensor_bool(nest->operands[CONDITION])[o.at[CONDITION]] ? THEN : ELSE;
-    TRY(tstring_copy(&tensor_strings(nest->out)[i], &tensor_strings(nest->operands[k])[o.at[k]], status));
+static bool choose_strings(const KernelContext *context, const Shape *const *shapes, Tensor *out,
+                           Status *status) {
+  SelectNest nest;
+  int64_t index[SHAPE_MAX_RANK], count = tensor_num_elements(out);
+  if (count == 0) return true;
+  select_nest_plan(&nest, shapes, &out->shape);
+  Odometer o = select_nest_walk(&nest, index);
+  odometer_seek(&o, SELECT_OPERANDS, 0);
+  for (int64_t i = 0; i < count; i++, odometer_advance(&o, SELECT_OPERANDS, 1)) {
+    int k =
+        tensor_bool(context->inputs[SELECT_CONDITION])[o.at[SELECT_CONDITION]] ? SELECT_THEN : SELECT_ELSE;
+    TRY(tstring_copy(&tensor_strings(out)[i], &tensor_strings(context->inputs[k])[o.at[k]], status));
   }
   return true;
 }
 
-/* Adds a dimension after the others. */
-static void add_dimension(SelectNest *nest, int64_t size, const int64_t strides[OPERANDS]) {
-  int last = nest->rank - 1;
-  bool merged = last >= 0;
-  if (size == 1) return;
-  for (int k = 0; k < OPERANDS && merged; k++) merged = nest->strides[k][last] == strides[k] * size;
-  if (!merged) {
-    last = nest->rank++;
-    nest->dims[last] = 1;
-  }
-  nest->dims[last] *= size;
-  for (int k = 0; k < OPERANDS; k++) nest->strides[k][last] = strides[k];
-}
-
-/* The nest for operands that broadcast to `shape`, none of whose sizes is 0. */
-static void plan_nest(SelectNest *nest, const Shape *shape) {
-  int64_t left[OPERANDS]; /* the elements of each operand after the dimensions that were added */
-  nest->rank = 0;
-  for (int k = 0; k < OPERANDS; k++) left[k] = tensor_num_elements(nest->operands[k]);
-  for (int i = 0; i < shape->rank; i++) {
-    int64_t strides[OPERANDS];
-    for (int k = 0; k < OPERANDS; k++) {
-      const Shape *own = &nest->operands[k]->shape;
-      int at = i - (shape->rank - own->rank);
-      int64_t size = at < 0 ? 1 : shape_dim(own, at);
-      left[k] /= size;
-      strides[k] = size == 1 ? 0 : left[k];
-    }
-    add_dimension(nest, shape_dim(shape, i), strides);
-  }
-  if (nest->rank == 0) nest->rank = 1, nest->dims[0] = 1; /* the strides do not matter */
-}
-
-static bool broadcast_all(const Tensor *const *inputs, Shape *shape, Status *status) {
-  Shape pair = {0};
-  Status ignored;
-  status_init(&ignored);
-  bool fits = broadcast_shapes(&inputs[THEN]->shape, &inputs[ELSE]->shape, &pair, &ignored) &&
-              broadcast_shapes(&inputs[CONDITION]->shape, &pair, shape, &ignored);
-  shape_clear(&pair);
-  if (fits) return true;
-  if (ignored.code != CODE_INVALID_ARGUMENT) return status_oom(status, "a shape");
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY], c[SHAPE_TEXT_CAPACITY];
-  return status_invalid(status, "condition %s, then %s, and else %s must be broadcastable",
-                        shape_text(&inputs[CONDITION]->shape, a), shape_text(&inputs[THEN]->shape, b),
-                        shape_text(&inputs[ELSE]->shape, c));
-}
-
-static bool select_v2_broadcast(KernelContext *context, const Shape *shape, Status *status) {
-  SelectNest nest = {.strides = {{0}}};
-  for (int k = 0; k < OPERANDS; k++) nest.operands[k] = context->inputs[k];
-  DataType type = context->inputs[THEN]->dtype;
+static bool select_v2_broadcast(KernelContext *context, const Shape *const *shapes, const Shape *shape,
+                                Status *status) {
+  DataType type = context->inputs[SELECT_THEN]->dtype;
+  const void *data[SELECT_OPERANDS];
+  Tensor *out;
   if (type != DT_STRING && !dtype_is_pod(type)) {
     return status_set(status, CODE_UNIMPLEMENTED, "SelectV2 of %s needs a scalar condition and equal shapes",
                       dtype_name(type));
   }
-  TRY(kernel_allocate_output(context, 0, shape, &nest.out, status));
-  if (tensor_num_elements(nest.out) == 0) return true;
-  plan_nest(&nest, shape);
-  if (type == DT_STRING) return choose_strings(&nest, status);
-  parallel_work(context->parallel, tensor_num_elements(nest.out), 1, choose_range, &nest);
+  TRY(kernel_allocate_output(context, 0, shape, &out, status));
+  if (type == DT_STRING) return choose_strings(context, shapes, out, status);
+  for (int k = 0; k < SELECT_OPERANDS; k++) data[k] = context->inputs[k]->data;
+  select_broadcast(context->parallel, shapes, data, shape, (int64_t)dtype_size(type), out->data);
   return true;
 }
 
 static bool select_v2_kernel(KernelContext *context, Status *status) {
-  const Tensor *condition = context->inputs[CONDITION], *t = context->inputs[THEN],
-               *e = context->inputs[ELSE];
-  if (shape_equal(&t->shape, &e->shape) &&
-      (tensor_is_scalar(condition) || shape_equal(&condition->shape, &t->shape))) {
+  const Shape *shapes[SELECT_OPERANDS];
+  for (int k = 0; k < SELECT_OPERANDS; k++) shapes[k] = &context->inputs[k]->shape;
+  if (shape_equal(shapes[SELECT_THEN], shapes[SELECT_ELSE]) &&
+      (shapes[SELECT_CONDITION]->rank == 0 || shape_equal(shapes[SELECT_CONDITION], shapes[SELECT_THEN]))) {
     return select_kernel(context, status);
   }
   Shape shape = {0};
-  bool ok = broadcast_all(context->inputs, &shape, status) && select_v2_broadcast(context, &shape, status);
+  bool ok = select_shape_of(shapes, &shape, status) && select_v2_broadcast(context, shapes, &shape, status);
   shape_clear(&shape);
   return ok;
 }
@@ -334,8 +199,8 @@ const OpRegistration kOpSelect = {
 static bool select_v2_shape(InferenceContext *c, Status *status) {
   ShapeHandle data, output;
   TRY(merge_handles(c, status));
-  TRY(shape_broadcast(c, shape_input(c, THEN), shape_input(c, ELSE), &data, status));
-  TRY(shape_broadcast(c, shape_input(c, CONDITION), data, &output, status));
+  TRY(shape_broadcast(c, shape_input(c, SELECT_THEN), shape_input(c, SELECT_ELSE), &data, status));
+  TRY(shape_broadcast(c, shape_input(c, SELECT_CONDITION), data, &output, status));
   shape_set_output(c, 0, output);
   return true;
 }

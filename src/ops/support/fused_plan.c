@@ -20,6 +20,21 @@ static bool broadcast_node(FusedRun *run, int i, Status *status) {
   return true;
 }
 
+/* The shapes of the operands of a choice, as select_elements.h counts them. */
+static bool select_node(FusedRun *run, int i, Status *status) {
+  const int *operands = run->program->nodes[i].operands;
+  const Shape *shapes[SELECT_OPERANDS], **shape = &run->shapes[run->program->num_inputs + i];
+  for (int k = 0; k < SELECT_OPERANDS; k++) shapes[k] = run->shapes[operands[k]];
+  *shape = shapes[SELECT_THEN];
+  if (shape_equal(shapes[SELECT_THEN], shapes[SELECT_ELSE]) &&
+      shape_equal(shapes[SELECT_CONDITION], shapes[SELECT_THEN]))
+    return true;
+  Shape *made = &run->made[run->num_made++];
+  made->rank = 0;
+  *shape = made;
+  return select_shape_of(shapes, made, status);
+}
+
 /* The shape of the operand with one element in the last dimension. */
 static bool reduce_node(FusedRun *run, int i, Status *status) {
   const Shape *from = run->shapes[run->program->nodes[i].operands[0]];
@@ -39,6 +54,7 @@ static bool infer_node(FusedRun *run, int i, Status *status) {
   const int *operands = node->operands;
   if (node->kind == FUSED_REDUCE) return reduce_node(run, i, status);
   if (node->kind == FUSED_BROADCAST) return broadcast_node(run, i, status);
+  if (node->kind == FUSED_SELECT) return select_node(run, i, status);
   const Shape *first = run->shapes[operands[0]];
   run->shapes[run->program->num_inputs + i] = first;
   if (node->kind == FUSED_SLOPE)

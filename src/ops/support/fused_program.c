@@ -41,6 +41,10 @@ static bool find_reduction(FusedNode *node, Status *status) {
 
 static bool find_loop(const Op *op, FusedNode *node, Status *status) {
   KernelEntry entry;
+  if (is_fused_type(node->type) && strcmp(node->op, "SelectV2") == 0) {
+    node->kind = FUSED_SELECT;
+    return true;
+  }
   if (!is_fused_type(node->type) || op_kernel_missing(op, node->type) || !find_entry(op, node->type, &entry))
     return fused_program_refuse(status);
   if (entry.compute == elementwise_function) {
@@ -94,7 +98,8 @@ static bool read_operands(const FusedSource *source, FusedProgram *program, int6
   for (int k = 0; k < node->num_operands; k++, ++*next) {
     int64_t value = *next < source->num_operands ? source->operands[*next] : -1;
     if (value < 0 || value >= program->num_inputs + i) return fused_program_refuse(status);
-    if (value_type(source, made, (int)value) != node->type) return fused_program_refuse(status);
+    if (value_type(source, made, (int)value) != fused_operand_type(node, k))
+      return fused_program_refuse(status);
     node->operands[k] = (int)value;
     program->last_reads[value] = i;
   }
@@ -131,7 +136,7 @@ static bool read_inputs(const FusedSource *source, Arena *arena, FusedProgram *p
 /* --- places --- */
 
 static bool may_overwrite(const FusedNode *node) {
-  return node->in_size == node->out_size && node->kind != FUSED_REDUCE;
+  return node->in_size == node->out_size && node->kind != FUSED_REDUCE && node->kind != FUSED_SELECT;
 }
 
 /* Gives each value between nodes a tile. A node may write over an operand that it reads last, if the elements

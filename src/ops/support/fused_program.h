@@ -8,6 +8,7 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/elementwise.h"
 #include "ops/support/row_reduction.h"
+#include "ops/support/select_elements.h"
 
 /* The kernel whose loop a node calls. */
 typedef enum FusedKind {
@@ -16,6 +17,7 @@ typedef enum FusedKind {
   FUSED_PAIR,      /* elementwise_pair */
   FUSED_SLOPE,     /* elementwise_slope */
   FUSED_BROADCAST, /* broadcast_kernel */
+  FUSED_SELECT,    /* SelectV2 (ops/support/select_elements.h) */
   FUSED_REDUCE,    /* a reduction of the last dimension */
 } FusedKind;
 
@@ -33,13 +35,23 @@ typedef struct FusedNode {
     } reduce;
   } loop;
   uint8_t formula;                   /* ops/support/fused_formula.h; 0: none */
-  DataType type;                     /* of the operands */
+  DataType type;                     /* of the operands, but the condition of a choice */
   int operands[FUSED_MOST_OPERANDS]; /* values: inputs, then nodes */
   int num_operands;
   int64_t in_size, out_size; /* bytes of an element */
   int output;                /* of the fused node; -1: none */
   int place;                 /* the tile that holds the value; unused when it is an output */
 } FusedNode;
+
+/* The dtype of an operand. */
+static inline DataType fused_operand_type(const FusedNode *node, int operand) {
+  return node->kind == FUSED_SELECT && operand == SELECT_CONDITION ? DT_BOOL : node->type;
+}
+
+/* The bytes of its elements. */
+static inline int64_t fused_operand_size(const FusedNode *node, int operand) {
+  return node->kind == FUSED_SELECT && operand == SELECT_CONDITION ? 1 : node->in_size;
+}
 
 typedef struct FusedProgram {
   const char *name; /* of the fused node */

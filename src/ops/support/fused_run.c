@@ -90,8 +90,8 @@ static void run_part(void *arg, int64_t begin, int64_t end) {
   const WholeNode *job = arg;
   const void *operands[FUSED_MOST_OPERANDS];
   for (int i = 0; i < job->node->num_operands; i++)
-    operands[i] = job->operands[i] + begin * job->node->in_size;
-  fused_node_call(job->node, end - begin, operands, BROADCAST_NONE, job->out + begin * job->node->out_size);
+    operands[i] = job->operands[i] + begin * fused_operand_size(job->node, i);
+  fused_node_call(job->node, end - begin, operands, 0, job->out + begin * job->node->out_size);
 }
 
 static void run_whole(const FusedRun *run, int i) {
@@ -109,6 +109,12 @@ static void run_whole(const FusedRun *run, int i) {
   for (int k = 0; k < node->num_operands; k++) broadcasts |= run->counts[node->operands[k]] != count;
   if (!broadcasts) {
     parallel_work(run->parallel, count, fused_node_work(node), run_part, &job);
+  } else if (node->kind == FUSED_SELECT) {
+    const Shape *shapes[SELECT_OPERANDS];
+    const void *operands[SELECT_OPERANDS];
+    for (int k = 0; k < SELECT_OPERANDS; k++)
+      shapes[k] = run->shapes[node->operands[k]], operands[k] = job.operands[k];
+    select_broadcast(run->parallel, shapes, operands, run->shapes[value], node->out_size, job.out);
   } else if (count > 0) {
     Broadcast plan;
     broadcast_plan(run->shapes[node->operands[0]], run->shapes[node->operands[1]], &plan);

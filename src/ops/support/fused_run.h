@@ -38,14 +38,11 @@ typedef struct FusedAccess {
 typedef struct FusedCall {
   const FusedNode *node;
   bool per_row;
-  BroadcastSide still;
+  uint8_t still; /* bit k: all elements of a tile use one element of operand k */
   FusedAccess operands[FUSED_MOST_OPERANDS], out;
 } FusedCall;
 
-/* Whether all elements of a tile use one element of the operand. */
-static inline bool fused_is_still(const FusedCall *call, int operand) {
-  return call->still == (operand == 0 ? BROADCAST_A : BROADCAST_B);
-}
+static inline bool fused_is_still(const FusedCall *call, int operand) { return call->still >> operand & 1; }
 
 /* The calls [first, end): one after the other, or as a loop of code (ops/support/fused_loop.h). */
 typedef struct FusedGroup {
@@ -100,8 +97,8 @@ typedef struct FusedRun {
 /* Reduces rows of `length` elements. */
 void fused_node_reduce(const FusedNode *node, int64_t rows, int64_t length, const void *x, void *y,
                        const Parallel *parallel);
-/* Computes `count` elements. `still`: the operand that has a single one. */
-void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, BroadcastSide still,
+/* Computes `count` elements. Bit k of `still`: operand k has a single one. */
+void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, unsigned still,
                      void *out);
 /* Of an element: base/parallel.h. */
 double fused_node_work(const FusedNode *node);

@@ -13,8 +13,9 @@ enum { MOST_TILE = 512, SHORT_ROW = 128, ROOM = 65536, MOST_ELEMENT = 8 };
 
 /* --- a node --- */
 
-void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, BroadcastSide still,
+void fused_node_call(const FusedNode *node, int64_t count, const void *const *operands, unsigned still,
                      void *out) {
+  BroadcastSide side = still & 1 ? BROADCAST_A : still & 2 ? BROADCAST_B : BROADCAST_NONE;
   switch (node->kind) {
     case FUSED_UNARY: node->loop.unary(count, operands[0], out); break;
     case FUSED_FUNCTION:
@@ -23,7 +24,8 @@ void fused_node_call(const FusedNode *node, int64_t count, const void *const *op
       break;
     case FUSED_PAIR:
     case FUSED_SLOPE: node->loop.pair(count, operands[0], operands[1], out); break;
-    default: node->loop.broadcast(operands[0], operands[1], out, count, still); break;
+    case FUSED_SELECT: select_elements(count, node->out_size, operands, still, out); break;
+    default: node->loop.broadcast(operands[0], operands[1], out, count, side); break;
   }
 }
 
@@ -112,7 +114,7 @@ bool fused_tiles_find_partial(FusedRun *run) {
   for (int i = 0; i < program->num_nodes; i++) {
     const FusedNode *node = &program->nodes[i];
     for (int k = 0; run->tiled[i] && k < node->num_operands; k++) {
-      if (!add_partial(run, node->operands[k], node->in_size)) return false;
+      if (!add_partial(run, node->operands[k], fused_operand_size(node, k))) return false;
     }
   }
   if (run->num_partial > 0 && !make_nest(run)) return false;
@@ -155,13 +157,15 @@ static void make_calls(FusedRun *run) {
     const FusedNode *node = &run->program->nodes[i];
     if (!run->tiled[i]) continue;
     FusedCall *call = &run->calls[run->num_calls++];
-    bool still[FUSED_MOST_OPERANDS] = {false}, none;
+    bool still;
     call->node = node;
     call->per_row = run->per_row[i];
-    for (int k = 0; k < node->num_operands; k++)
-      call->operands[k] = value_access(run, node->operands[k], node->in_size, &still[k]);
-    call->still = still[0] ? BROADCAST_A : still[1] ? BROADCAST_B : BROADCAST_NONE;
-    call->out = value_access(run, run->program->num_inputs + i, node->out_size, &none);
+    call->still = 0;
+    for (int k = 0; k < node->num_operands; k++) {
+      call->operands[k] = value_access(run, node->operands[k], fused_operand_size(node, k), &still);
+      call->still |= (uint8_t)(still << k);
+    }
+    call->out = value_access(run, run->program->num_inputs + i, node->out_size, &still);
   }
 }
 
@@ -200,7 +204,7 @@ static void run_calls(const Tiles *tiles, const FusedGroup *group, int64_t at, i
     const void *operands[FUSED_MOST_OPERANDS];
     for (int k = 0; k < node->num_operands; k++)
       operands[k] = address(tiles, &call->operands[k], at, row) +
-                    (fused_is_still(call, k) ? 0 : (intptr_t)from * node->in_size);
+                    (fused_is_still(call, k) ? 0 : (intptr_t)from * fused_operand_size(node, k));
     char *out = address(tiles, &call->out, at, row) + (intptr_t)from * node->out_size;
     if (node->kind == FUSED_REDUCE)
       node->loop.reduce.loops->row(node->loop.reduce.kind, count, operands[0], out);

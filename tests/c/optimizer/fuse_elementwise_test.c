@@ -65,6 +65,52 @@ TEST(a_tree_becomes_one_node) {
   graph_free(graph);
 }
 
+static NodeOutput choose(Graph *graph, const char *op, NodeOutput condition, NodeOutput t, NodeOutput e) {
+  NodeOutput inputs[] = {condition, t, e};
+  return out(add_node(graph, op, "choice", inputs, 3, NULL, 0));
+}
+
+TEST(choices_between_elements_are_fused) {
+  static const char *const kOps[] = {"Select", "SelectV2"};
+  for (int i = 0; i < 2; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    NodeOutput x = placeholder(graph, "x", kPair), y = placeholder(graph, "y", kPair);
+    NodeOutput less = binary(graph, "Less", "less", x, y);
+    unary(graph, "Softmax", "end", choose(graph, kOps[i], less, unary(graph, "Square", "square", x), y));
+    CHECK_CONTEXT("%s", kOps[i]);
+    CHECK(fuse(graph));
+    check_nodes(graph, "choice", "square,less,choice");
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
+/* A scalar condition hands on one of the tensors, without a copy; a vector of a Select chooses rows. */
+TEST(choices_between_tensors_stay) {
+  static const struct {
+    const char *op, *shape;
+  } kCases[] = {{"SelectV2", "shape { }"},
+                {"SelectV2", "shape { dim { size: 1 } }"},
+                {"SelectV2", "shape { unknown_rank: true }"},
+                {"Select", "shape { }"},
+                {"Select", "shape { dim { size: 2 } }"},
+                {"Select", "shape { dim { size: -1 } dim { size: 3 } }"}};
+  for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    Attr attrs[] = {{"dtype", "type: DT_BOOL"}, {"shape", kCases[i].shape}};
+    NodeOutput condition = out(add_node(graph, "Placeholder", "condition", NULL, 0, attrs, 2));
+    NodeOutput x = placeholder(graph, "x", kPair), y = placeholder(graph, "y", kPair);
+    unary(graph, "Softmax", "end",
+          choose(graph, kCases[i].op, condition, unary(graph, "Square", "square", x), y));
+    CHECK_CONTEXT("%s of %s", kCases[i].op, kCases[i].shape);
+    CHECK(!fuse(graph));
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
+}
+
 TEST(a_value_with_other_readers_is_an_output) {
   Graph *graph = graph_new();
   REQUIRE(graph);

@@ -89,10 +89,23 @@ static bool is_scalar(NodeOutput x) {
   return shape_rank_known(shape) && shape_rank(shape) == 0;
 }
 
+/* A choice between numbers, or between conditions. */
+static NodeOutput choice(Builder *b, const char *name, NodeOutput x) {
+  if (b->num_bools < 1) return unary(b->f.graph, "Square", name, x);
+  NodeOutput inputs[] = {b->bools[random_below(&b->random, b->num_bools)], x, any_number(b)};
+  if (b->num_bools > 1 && one_in(&b->random, 6)) {
+    inputs[1] = b->bools[b->num_bools - 1];
+    inputs[2] = b->bools[random_below(&b->random, b->num_bools)];
+  }
+  return out(add_node(b->f.graph, "SelectV2", name, inputs, 3, NULL, 0));
+}
+
 static NodeOutput any_node(Builder *b, const char *name) {
   Graph *graph = b->f.graph;
   NodeOutput x = any_number(b);
-  switch (random_below(&b->random, 13)) {
+  switch (random_below(&b->random, 15)) {
+    case 13:
+    case 14: return choice(b, name, x);
     case 0: return binary(graph, pick(&b->random, kCompare, COUNT(kCompare)), name, x, any_number(b));
     case 1:
       if (b->num_bools < 1) return unary(graph, "Neg", name, x);

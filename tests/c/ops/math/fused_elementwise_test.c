@@ -26,6 +26,17 @@ TEST(a_program_computes_its_nodes_in_order) {
   op_gives(fused("float", "Max, Sub", "float, float", "0, 1, 2", "1"), kInputs, "float[3] 1 2 3");
 }
 
+TEST(a_program_chooses_elements) {
+  op_gives(fused("float", "Less, SelectV2", "float, float", "0, 1, 2, 0, 1", "1"),
+           "float[3] 1 5 3; float[3] 4 2 6", "float[3] 1 2 3");
+  op_gives(fused("float", "Less, SelectV2", "float, float", "0, 1, 2, 1, 0", "1"),
+           "float[2,2] 1 5 3 9; float[2] 4 2", "float[2,2] 4 5 4 9");
+  op_gives(fused("bool", "LogicalNot, SelectV2", "bool, bool", "0, 0, 2, 1", "1"),
+           "bool[3] true false true; bool[3] true true false", "bool[3] false true false");
+  op_gives(fused("float", "Less, SelectV2", "float, float", "0, 1, 2, 0, 1", "1"),
+           "float[] 7; float[2,1] 4 8", "float[2,1] 4 7");
+}
+
 static void refused(const char *node, const char *inputs) {
   op_fails(node, inputs, CODE_INVALID_ARGUMENT, "The program of a fused op is invalid");
 }
@@ -41,6 +52,9 @@ TEST(programs_that_do_not_fit_are_refused) {
   refused(fused("float", "Mul, Less", "float, float", "0, 1, 2, 2", "1"), kInputs); /* a bool */
   refused(fused("float", "Mul, Softmax", "float, float", "0, 1, 2", "1"), kInputs);
   refused(fused("float", "LogicalOr, Neg", "float, float", "0, 1, 2", "1"), kInputs);
+  refused(fused("float", "Neg, SelectV2", "float, float", "0, 2, 0, 1", "1"), kInputs); /* no condition */
+  refused(fused("float", "Less, SelectV2", "float, double", "0, 1, 2, 0, 1", "1"), kInputs);
+  refused(fused("float", "Less, Select", "float, float", "0, 1, 2, 0, 1", "1"), kInputs);
   refused(fused("complex128", "Mul, Neg", "complex128, complex128", "0, 1, 2", "1"),
           "complex128[1] 1; complex128[1] 2");
 }
