@@ -39,6 +39,28 @@ const layerNorm = [SMALL, [4096, 1024]].map((shape) =>
   }),
 );
 
+/** Huber's loss of each difference: a square where it is small, linear elsewhere. */
+const huber = [SMALL, LARGE].map((shape) =>
+  opCase({
+    name: `Huber's loss by ops, ${shape.join('x')}`,
+    group: 'fused',
+    values: [floats(shape), floats(shape, 12)],
+    ourOp(graph, [x, y]) {
+      const difference = graph.sub(x, y);
+      const size = graph.abs(difference);
+      const square = graph.mul(graph.square(difference), 0.5);
+      return graph.identity(graph.selectV2(graph.lessEqual(size, 1), square, graph.sub(size, 0.5)));
+    },
+    peerOp: (tfjs, [x, y]) =>
+      tfjs.tidy(() => {
+        const difference = tfjs.sub(x, y);
+        const size = tfjs.abs(difference);
+        const square = tfjs.mul(tfjs.square(difference), 0.5);
+        return tfjs.where(tfjs.lessEqual(size, 1), square, tfjs.sub(size, 0.5));
+      }),
+  }),
+);
+
 const [BETA1, BETA2, RATE, EPSILON] = [0.9, 0.999, 0.01, 1e-3];
 
 /** New weights and moments. */
@@ -63,4 +85,4 @@ const adam = [SMALL, LARGE].map((shape) =>
   }),
 );
 
-export const fusedCases = [...gelu, ...layerNorm, ...adam];
+export const fusedCases = [...gelu, ...layerNorm, ...huber, ...adam];

@@ -131,20 +131,17 @@ static bool adds_row(const Node *node) {
   return dim_known(channels) && dim_known(biases) && dim_value(channels) == dim_value(biases);
 }
 
-/* Whether it chooses between elements: a condition with one element would hand on a whole tensor instead. In
- * a Select, a condition of another shape chooses rows. */
+/* Whether it chooses between elements: a scalar condition would hand on a whole tensor instead. In a Select,
+ * a condition of another shape chooses rows. */
 static bool chooses_elements(const Node *node) {
   ShapeHandle condition = optimizer_edge_shape(node->inputs[0]);
-  if (!condition || !shape_rank_known(condition)) return false;
+  if (!condition || !shape_rank_known(condition) || shape_rank(condition) == 0) return false;
   for (int i = 1; strcmp(node->def->op, "Select") == 0 && i < node->num_inputs; i++) {
     if (!shape_fully_defined(condition) ||
         !optimizer_same_shape(condition, optimizer_edge_shape(node->inputs[i])))
       return false;
   }
-  for (int32_t i = 0; i < shape_rank(condition); i++) {
-    if (!dim_known(condition->dims[i]) || dim_value(condition->dims[i]) != 1) return true;
-  }
-  return false;
+  return true;
 }
 
 /* --- reductions --- */

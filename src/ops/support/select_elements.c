@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/copy.h"
+#include "ops/support/array_box.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/element_types.h"
 
@@ -12,15 +14,14 @@ typedef struct Run {
   const bool *condition;
   const char *t, *e;
   char *out;
-  int64_t n, c_step, t_step, e_step;
+  int64_t n, t_step, e_step;
 } Run;
 
 ALWAYS_INLINE void choose(const Run *run, int64_t i, size_t size) {
   const char *t = run->t, *e = run->e;
   int64_t t_step = run->t_step * (int64_t)size, e_step = run->e_step * (int64_t)size;
   for (; i < run->n; i++)
-    memcpy(run->out + i * (int64_t)size, run->condition[i * run->c_step] ? t + i * t_step : e + i * e_step,
-           size);
+    memcpy(run->out + i * (int64_t)size, run->condition[i] ? t + i * t_step : e + i * e_step, size);
 }
 
 /* Chooses whole vectors, with a condition for each element; returns how many elements these were. */
@@ -33,7 +34,6 @@ ALWAYS_INLINE void choose(const Run *run, int64_t i, size_t size) {
     char *out = r.out;                                                          \
     T t_value, e_value;                                                         \
     int64_t i = 0;                                                              \
-    if (r.c_step == 0) return 0;                                                \
     memcpy(&t_value, then, sizeof t_value);                                     \
     memcpy(&e_value, other, sizeof e_value);                                    \
     Vector t = t_value - (Vector){0}, e = e_value - (Vector){0};                \
@@ -52,16 +52,26 @@ CHOOSE_VECTORS(choose_bytes, uint8_t, 16)
 CHOOSE_VECTORS(choose_words, int32_t, 4)
 CHOOSE_VECTORS(choose_pairs, int64_t, 2)
 
+/* All of one operand. */
+static void take(int64_t count, int64_t size, const void *operand, bool is_still, void *out) {
+  if (is_still) array_spread(size, count, operand, out);
+  else if (operand != out) copy_bytes(out, operand, count * size);
+}
+
 void select_elements(int64_t count, int64_t size, const void *const *operands, unsigned still, void *out) {
+  if (count == 0) return;
+  if (still >> SELECT_CONDITION & 1) {
+    int k = *(const bool *)operands[SELECT_CONDITION] ? SELECT_THEN : SELECT_ELSE;
+    take(count, size, operands[k], still >> k & 1, out);
+    return;
+  }
   const Run run = {.condition = operands[SELECT_CONDITION],
                    .t = operands[SELECT_THEN],
                    .e = operands[SELECT_ELSE],
                    .out = out,
                    .n = count,
-                   .c_step = !(still >> SELECT_CONDITION & 1),
                    .t_step = !(still >> SELECT_THEN & 1),
                    .e_step = !(still >> SELECT_ELSE & 1)};
-  if (count == 0) return;
   switch (size) {
     case 1: choose(&run, choose_bytes(&run), 1); break;
     case 2: choose(&run, 0, 2); break;

@@ -91,7 +91,6 @@ TEST(choices_between_tensors_stay) {
   static const struct {
     const char *op, *shape;
   } kCases[] = {{"SelectV2", "shape { }"},
-                {"SelectV2", "shape { dim { size: 1 } }"},
                 {"SelectV2", "shape { unknown_rank: true }"},
                 {"Select", "shape { }"},
                 {"Select", "shape { dim { size: 2 } }"},

@@ -35,6 +35,10 @@ TEST(a_program_chooses_elements) {
            "bool[3] true false true; bool[3] true true false", "bool[3] false true false");
   op_gives(fused("float", "Less, SelectV2", "float, float", "0, 1, 2, 0, 1", "1"),
            "float[] 7; float[2,1] 4 8", "float[2,1] 4 7");
+  op_gives(fused("float", "Less, SelectV2", "float, float", "0, 0, 2, 1, 0", "1"),
+           "float[1] 7; float[3] 4 8 9", "float[3] 7 7 7");
+  op_gives(fused("float", "Less, SelectV2", "float, float", "0, 0, 2, 0, 1", "1"),
+           "float[1] 7; float[3] 4 8 9", "float[3] 4 8 9");
 }
 
 static void refused(const char *node, const char *inputs) {
