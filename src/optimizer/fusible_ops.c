@@ -136,12 +136,10 @@ static bool adds_row(const Node *node) {
 static bool chooses_elements(const Node *node) {
   ShapeHandle condition = optimizer_edge_shape(node->inputs[0]);
   if (!condition || !shape_rank_known(condition) || shape_rank(condition) == 0) return false;
-  for (int i = 1; strcmp(node->def->op, "Select") == 0 && i < node->num_inputs; i++) {
-    if (!shape_fully_defined(condition) ||
-        !optimizer_same_shape(condition, optimizer_edge_shape(node->inputs[i])))
-      return false;
-  }
-  return true;
+  if (strcmp(node->def->op, "SelectV2") == 0) return true;
+  return shape_fully_defined(condition) &&
+         optimizer_same_shape(condition, optimizer_edge_shape(node->inputs[1])) &&
+         optimizer_same_shape(condition, optimizer_edge_shape(node->inputs[2]));
 }
 
 /* --- reductions --- */

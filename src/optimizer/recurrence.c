@@ -21,7 +21,7 @@ typedef struct Finder {
 } Finder;
 
 static bool is_known_matrix(ShapeHandle shape) {
-  return shape && shape_rank(shape) == 2 && dim_known(shape->dims[0]) && dim_known(shape->dims[1]);
+  return shape && shape_rank(shape) == 2 && shape_fully_defined(shape);
 }
 
 /* The columns of a matrix with the rows of the loop, if their number is known; else 0. */
@@ -110,6 +110,7 @@ static bool find_members(Finder *f) {
   return true;
 }
 
+/* Those of any stage: the others must have as many. */
 static bool find_rows(Finder *f) {
   for (int64_t i = 0; i < f->r->loop->num_inner; i++) {
     const Node *node = f->r->loop->inner[i];

@@ -43,14 +43,15 @@ typedef struct FusedNode {
   int place;                 /* the tile that holds the value; unused when it is an output */
 } FusedNode;
 
-/* The dtype of an operand. */
-static inline DataType fused_operand_type(const FusedNode *node, int operand) {
-  return node->kind == FUSED_SELECT && operand == SELECT_CONDITION ? DT_BOOL : node->type;
+static inline bool fused_is_condition(const FusedNode *node, int operand) {
+  return node->kind == FUSED_SELECT && operand == SELECT_CONDITION;
 }
-
-/* The bytes of its elements. */
+/* The dtype of an operand, and the bytes of its elements. */
+static inline DataType fused_operand_type(const FusedNode *node, int operand) {
+  return fused_is_condition(node, operand) ? DT_BOOL : node->type;
+}
 static inline int64_t fused_operand_size(const FusedNode *node, int operand) {
-  return node->kind == FUSED_SELECT && operand == SELECT_CONDITION ? 1 : node->in_size;
+  return fused_is_condition(node, operand) ? (int64_t)sizeof(bool) : node->in_size;
 }
 
 typedef struct FusedProgram {

@@ -24,7 +24,8 @@ ALWAYS_INLINE void choose(const Run *run, int64_t i, size_t size) {
     memcpy(run->out + i * (int64_t)size, run->condition[i] ? t + i * t_step : e + i * e_step, size);
 }
 
-/* Chooses whole vectors, with a condition for each element; returns how many elements these were. */
+/* Chooses whole vectors, with a condition for each element; returns how many elements these were. The run is
+ * copied, because compilers assume that stores to `out` might change it. */
 #define CHOOSE_VECTORS(name, T, LANES)                                          \
   static int64_t name(const Run *run) {                                         \
     typedef T Vector __attribute__((vector_size(16)));                          \

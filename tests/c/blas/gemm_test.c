@@ -101,6 +101,17 @@ static double dot(const double *x, const double *y, int64_t depth, double *magni
   return sum;
 }
 
+/* What the sum of a product becomes. */
+static double activated(double sum, GemmActivation activation) {
+  if (activation != GEMM_NONE && sum < 0) return 0;
+  return activation == GEMM_RELU6 && sum > 6 ? 6 : sum;
+}
+
+/* The worst rounding of a sum of k terms in blocks stays far below k roundings of the whole. */
+static double tolerance_of(const Type *type, double magnitude, int64_t k) {
+  return type->epsilon * magnitude * (4 + sqrt((double)k));
+}
+
 /* The argument of pack_a. */
 typedef struct Source {
   const Type *type;
@@ -218,11 +229,8 @@ static void check_case(const Case *c) {
       double magnitude = 1, want = dot(wide_a + i * c->k, wide_b + j * c->k, c->k, &magnitude);
       if (c->accumulate) want += type->get(before, at);
       if (c->bias) want += type->get(bias.data, j);
-      if (c->activation != GEMM_NONE && want < 0) want = 0;
-      if (c->activation == GEMM_RELU6 && want > 6) want = 6;
-      /* The worst rounding of a sum of k terms in blocks stays far below k roundings of the whole. */
-      double tolerance = type->epsilon * magnitude * (4 + sqrt((double)c->k));
-      bad += !(fabs(type->get(serial, at) - want) <= tolerance);
+      want = activated(want, c->activation);
+      bad += !(fabs(type->get(serial, at) - want) <= tolerance_of(type, magnitude, c->k));
     }
   }
   CHECK_INT_EQ(bad, 0);
@@ -370,9 +378,8 @@ static int wrong_elements(const GemmArgs *args, Matrix a, Matrix b, const float 
     double magnitude = 1,
            want = dot(wide_a + i / args->n * args->k, wide_b + i % args->n * args->k, args->k, &magnitude);
     if (args->bias) want += ((const float *)args->bias)[i % args->n];
-    if (args->activation != GEMM_NONE && want < 0) want = 0;
-    if (args->activation == GEMM_RELU6 && want > 6) want = 6;
-    wrong += !(fabs(c[i] - want) <= 0x1p-24 * magnitude * (4 + sqrt((double)args->k)));
+    want = activated(want, args->activation);
+    wrong += !(fabs(c[i] - want) <= tolerance_of(&kTypes[0], magnitude, args->k));
   }
   mem_free(wide_a), mem_free(wide_b);
   return wrong;
