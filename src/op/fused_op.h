@@ -22,7 +22,8 @@
  * one, and their number, or -1 for a whole input.
  *
  * The attrs of _FusedRecurrence, which stands for a loop whose rounds compute products of a few rows, and
- * elementwise programs (optimizer/fuse_recurrences.h, ops/nn/fused_recurrence.c):
+ * elementwise programs (optimizer/fuse_recurrences.h, ops/nn/fused_recurrence.c). Its values are floats;
+ * inputs that stages read as conditions are DT_BOOL.
  *
  *   rounds = 64
  *   stages = [_FusedMatMul[...], _FusedElementwise[...]]   the nodes of a round with their attrs, in

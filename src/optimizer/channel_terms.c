@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/optimizer_internal.h"
 
 bool channel_terms_begin(ChannelTerms *terms, Arena *arena, Status *status) {
@@ -65,7 +66,8 @@ static bool add_constant(ChannelTerms *terms, TermKind kind, const Node *node, i
                          Status *status) {
   Tensor value = {0};
   bool is_bias = strcmp(node->def->op, "BiasAdd") == 0;
-  TRY(optimizer_constant(node->inputs[1 - input]->src, &value, added, status));
+  TRY(dead_values_constant(node->inputs[1 - input]->src, edge_value(node->inputs[input]), &value, added,
+                           status));
   if (!*added) return true;
   *added = is_bias ? value.shape.rank == 1 && value.dtype == terms->type &&
                          tensor_num_elements(&value) == terms->channels
@@ -100,7 +102,8 @@ static bool add_batch_norm(ChannelTerms *terms, const Node *node, bool *added, S
   float epsilon;
   bool ok = node_attr_float(node->def, "epsilon", &epsilon, status);
   for (int i = 0; ok && *added && i < 4; i++) {
-    ok = optimizer_constant(node->inputs[i + 1]->src, &values[i], added, status);
+    ok = dead_values_constant(node->inputs[i + 1]->src, edge_value(node->inputs[0]), &values[i], added,
+                              status);
     *added = ok && *added && values[i].dtype == DT_FLOAT && values[i].shape.rank == 1 &&
              tensor_num_elements(&values[i]) == terms->channels;
   }

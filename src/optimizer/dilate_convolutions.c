@@ -2,6 +2,7 @@
 
 #include "graph/node_builder.h"
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 #include "optimizer/product_ops.h"
@@ -186,7 +187,8 @@ static bool find_attrs(Blocks *b, bool *fits, Status *status) {
   *fits = true;
   for (int i = 0; i < CONSTANTS && ok && *fits; i++) {
     const Node *end = i < JOINED_BLOCK ? b->split : b->join;
-    ok = optimizer_constant(end->inputs[1 + i % 2]->src, &constants[i], fits, status);
+    ok = dead_values_constant(end->inputs[1 + i % 2]->src, edge_value(b->split->inputs[0]), &constants[i],
+                              fits, status);
   }
   *fits = ok && *fits && set_axes(b, constants);
   for (int i = 0; i < CONSTANTS; i++) tensor_clear(&constants[i]);

@@ -5,6 +5,7 @@
 
 #include "graph/node_builder.h"
 #include "graph/node_evaluate.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/optimizer_internal.h"
 
 /* Arguments, and both functions of them. */
@@ -67,7 +68,7 @@ static bool is_number(const Search *s, const Node *node) {
 
 static bool evaluate_constant(const Search *s, const Node *node, Tensor *value, bool *known) {
   *known = false;
-  return !is_number(s, node) || optimizer_constant(node, value, known, s->status);
+  return !is_number(s, node) || dead_values_constant(node, s->x, value, known, s->status);
 }
 
 static bool evaluate(Search *s, const Edge *edge, Tensor *value, bool *known);

@@ -4,6 +4,7 @@
 
 #include "graph/node_builder.h"
 #include "op/fused_op.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -16,14 +17,15 @@ typedef struct Fuse {
   Node **order; /* topological */
   int64_t count;
   bool trees_only;
-  bool *fusible;  /* by id */
-  int64_t *level; /* by id; see set_levels */
-  int64_t *group; /* by id: the id of the group's first node */
-  int64_t *size;  /* by the id of a group: its nodes */
-  bool *apart;    /* by id, with trees_only: the node is fused only with its one reader */
-  Node **first;   /* by the id of a group: its first node, */
-  Node **next;    /* and by id the next one, in the order */
-  uint64_t *mask; /* by id: the sources in its group that the value depends on */
+  bool *fusible;    /* by id */
+  int64_t *level;   /* by id; see set_levels */
+  int64_t *group;   /* by id: the id of the group's first node */
+  int64_t *size;    /* by the id of a group: its nodes */
+  bool *apart;      /* by id, with trees_only: the node is fused only with its one reader */
+  Node **first;     /* by the id of a group: its first node, */
+  Node **next;      /* and by id the next one, in the order */
+  uint64_t *mask;   /* by id: the sources in its group that the value depends on */
+  AliveWhen *alive; /* by id, with trees_only */
 } Fuse;
 
 static bool oom(Status *status) { return status_oom(status, "fusing nodes"); }
@@ -131,28 +133,41 @@ static void join_groups(Fuse *f) {
 
 /* --- groups in graphs with control flow --- */
 
-/* What a group reads: nodes outside of it that are alive together, and that its values wait for. */
+/* Of what a group reads: loops, and nodes that are alive at other times, and that its values wait for. */
 typedef struct Sources {
-  NodeOutput items[64];
+  struct {
+    int64_t node; /* the id of the node, or of the loop's LoopCond */
+    int output;   /* of a Switch; of a LoopCond: 1 for what is alive in rounds only; else 0 */
+  } items[64];
   int count;
   bool overflow;
 } Sources;
 
-/* The bit of the edge's source; 0 for one that is alive from the beginning. */
-static uint64_t source_bit(Sources *sources, const Edge *edge) {
-  const Node *node = edge->src;
-  NodeOutput source = {edge->src, node_is_switch(node) ? edge->src_output : 0};
-  if (node_is_arg(node) || (node_is_const(node) && node->num_control_inputs == 0)) return 0;
+static uint64_t source_bit(Sources *sources, int64_t node, int output) {
   int at = 0;
-  while (at < sources->count &&
-         (sources->items[at].node != source.node || sources->items[at].index != source.index))
+  while (at < sources->count && (sources->items[at].node != node || sources->items[at].output != output))
     at++;
   if (at == 64) {
     sources->overflow = true;
     return 0;
   }
-  if (at == sources->count) sources->items[sources->count++] = source;
+  if (at == sources->count) {
+    sources->items[at].node = node;
+    sources->items[at].output = output;
+    sources->count++;
+  }
   return (uint64_t)1 << at;
+}
+
+/* The bits of what the edge's value is alive with. */
+static uint64_t source_bits(const Fuse *f, Sources *sources, const Edge *edge) {
+  AliveWhen when = dead_values_edge_time(edge, f->alive);
+  switch (when.kind) {
+    case ALIVE_ALWAYS: return 0;
+    case ALIVE_IN_LOOP: return source_bit(sources, when.loop, 0);
+    case ALIVE_IN_ROUNDS: return source_bit(sources, when.loop, 0) | source_bit(sources, when.loop, 1);
+    default: return source_bit(sources, edge->src->id, node_is_switch(edge->src) ? edge->src_output : 0);
+  }
 }
 
 static bool is_read_outside(Fuse *f, const Node *node) {
@@ -175,7 +190,7 @@ static bool depends_alike(Fuse *f, Node *first) {
     for (int k = 0; k < node->num_inputs; k++) {
       const Edge *edge = node->inputs[k];
       bool inside = f->fusible[edge->src->id] && group_of(f, edge->src->id) == group_of(f, node->id);
-      mask |= inside ? f->mask[edge->src->id] : source_bit(&sources, edge);
+      mask |= inside ? f->mask[edge->src->id] : source_bits(f, &sources, edge);
     }
     f->mask[node->id] = mask;
     all |= mask;
@@ -351,9 +366,12 @@ static bool fuse(Fuse *f, bool *changed) {
   f->apart = arena_calloc(f->arena, ids, sizeof *f->apart);
   f->first = arena_calloc(f->arena, ids, sizeof *f->first);
   f->next = arena_calloc(f->arena, ids, sizeof *f->next);
-  if (!f->fusible || !f->level || !f->group || !f->size || !f->mask || !f->apart || !f->first || !f->next)
+  f->alive = arena_calloc(f->arena, ids, sizeof *f->alive);
+  if (!f->fusible || !f->level || !f->group || !f->size || !f->mask || !f->apart || !f->first || !f->next ||
+      !f->alive)
     return oom(f->status);
   find_fusible(f);
+  if (f->trees_only) dead_values_find_times(f->order, f->count, f->alive);
   for (int round = 0, again = 1; again; round++) {
     memset(f->level, 0, (size_t)ids * sizeof *f->level);
     if (round == MOST_ROUNDS) memset(f->apart, true, (size_t)ids);

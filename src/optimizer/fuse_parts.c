@@ -4,6 +4,7 @@
 #include "graph/node_builder.h"
 #include "op/fused_op.h"
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -108,6 +109,15 @@ static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
   return true;
 }
 
+/* Whether the value is dead whenever another input of the node is. */
+static bool dies_with_inputs(const Edge *value, const Node *node) {
+  for (int i = 0; i < node->num_inputs; i++) {
+    const Edge *edge = node->inputs[i];
+    if (!edge || !dead_values_include(edge_value(value), edge_value(edge))) return false;
+  }
+  return true;
+}
+
 static bool find_cut(const NodeSet *keep, Node *node, Cut *cut, bool *found, Status *status) {
   *cut = (Cut){.node = node};
   *found = false;
@@ -119,7 +129,7 @@ static bool find_cut(const NodeSet *keep, Node *node, Cut *cut, bool *found, Sta
   const Edge *value = cut->value;
   if (!*found || !value) return true;
   ShapeHandle whole = shape_of(value->src, value->src_output);
-  *found = !dtype_is_ref((int)value->src->output_types[value->src_output]);
+  *found = !dtype_is_ref((int)value->src->output_types[value->src_output]) && dies_with_inputs(value, node);
   int64_t end = cut->begin;
   for (int i = 0; *found && i < node->num_outputs; i++) {
     *found = same_rows(shape_of(node, i), whole);

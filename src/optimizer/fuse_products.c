@@ -6,6 +6,7 @@
 #include "graph/node_builder.h"
 #include "op/node_def.h"
 #include "optimizer/channel_terms.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 #include "optimizer/product_ops.h"
@@ -80,7 +81,7 @@ static bool read_pad(const Fuse *f, Product *p, const Node *pad, int32_t added) 
   const int64_t sizes = added < 0 ? 8 : 6;
   Tensor value = {0};
   bool fits;
-  TRY(optimizer_constant(pad->inputs[1]->src, &value, &fits, f->status));
+  TRY(dead_values_constant(pad->inputs[1]->src, edge_value(pad->inputs[0]), &value, &fits, f->status));
   fits = fits && tensor_num_elements(&value) == sizes;
   for (int64_t i = 0; i < sizes && fits; i++) {
     int64_t size = tensor_int_at(&value, i), to = added >= 0 && i / 2 >= added ? i + 2 : i;

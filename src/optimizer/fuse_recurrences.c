@@ -28,20 +28,24 @@ static int64_t number_of(const Recurrence *r, int64_t value) {
 }
 
 static void add_attrs(const Recurrence *r, NodeBuilder *b) {
-  DataType types[RECURRENCE_MOST_VALUES];
+  DataType in_types[RECURRENCE_MOST_VALUES], out_types[RECURRENCE_MOST_VALUES];
   int64_t operands[RECURRENCE_MOST_STAGES * FUSED_MOST_INPUTS], next[RECURRENCE_MOST_VALUES],
       results[RECURRENCE_MOST_VALUES], rows[RECURRENCE_MOST_VALUES];
   Arena *arena = node_builder_arena(b);
-  for (int i = 0; i < RECURRENCE_MOST_VALUES; i++) types[i] = DT_FLOAT;
   for (int i = 0; i < r->num_operands; i++) operands[i] = number_of(r, r->operands[i]);
-  for (int i = 0; i < r->num_inputs; i++) next[i] = number_of(r, r->inputs[i].next);
+  for (int i = 0; i < r->num_inputs; i++) {
+    const Node *constant = r->inputs[i].constant;
+    next[i] = number_of(r, r->inputs[i].next);
+    in_types[i] = constant ? constant->output_types[0] : node_output_type(r->inputs[i].outside);
+  }
   for (int i = 0; i < r->num_results; i++) {
     results[i] = number_of(r, r->results[i].value);
     rows[i] = r->results[i].rows;
+    out_types[i] = DT_FLOAT;
   }
 
-  node_builder_types(b, "Tin", types, r->num_inputs);
-  node_builder_types(b, "Tout", types, r->num_results);
+  node_builder_types(b, "Tin", in_types, r->num_inputs);
+  node_builder_types(b, "Tout", out_types, r->num_results);
   node_builder_int(b, "rounds", r->rounds);
   node_builder_attr(b, "stages", stages_of(r, arena));
   node_builder_attr(b, "operands", attr_value_int_list(arena, operands, (size_t)r->num_operands));

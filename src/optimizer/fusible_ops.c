@@ -5,6 +5,7 @@
 
 #include "op/kernel_registry.h"
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/optimizer_internal.h"
 
 /* Sorted. */
@@ -152,13 +153,13 @@ static bool is_reduction(const char *op) {
          strcmp(op, "Min") == 0;
 }
 
-/* Whether the constant is the axis `last`, or -1. */
-static bool is_last_axis(const Node *axes, int32_t last) {
+/* Whether the constant is the axis `last`, or -1, and dead only with x. */
+static bool is_last_axis(const Node *axes, const Edge *x, int32_t last) {
   Tensor value = {0};
   Status ignored;
   status_init(&ignored);
   bool is_known;
-  if (!optimizer_constant(axes, &value, &is_known, &ignored) || !is_known) return false;
+  if (!dead_values_constant(axes, edge_value(x), &value, &is_known, &ignored) || !is_known) return false;
   bool is_last = dtype_is_integer((int)value.dtype) && tensor_num_elements(&value) == 1 &&
                  (tensor_int_at(&value, 0) == -1 || tensor_int_at(&value, 0) == last);
   tensor_clear(&value);
@@ -177,7 +178,7 @@ bool node_reduces_rows(const Node *node) {
   DimHandle row = shape->dims[shape_rank(shape) - 1];
   return (node->input_types[0] == DT_FLOAT || node->input_types[0] == DT_DOUBLE) && dim_known(row) &&
          dim_value(row) >= SHORTEST_ROW && dim_value(row) <= LONGEST_ROW &&
-         is_last_axis(node->inputs[1]->src, shape_rank(shape) - 1) && node_has_own_kernel(node);
+         is_last_axis(node->inputs[1]->src, edge, shape_rank(shape) - 1) && node_has_own_kernel(node);
 }
 
 /* --- all --- */

@@ -2,6 +2,7 @@
 
 #include "graph/node_builder.h"
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/optimizer_internal.h"
@@ -51,7 +52,8 @@ static bool is_bias(const Candidate *c, const Edge *edge) {
   ShapeHandle shape = edge ? shape_of_rank(edge_value(edge), 1) : NULL;
   const Edge *source = loop_value_source(edge);
   return shape && source && size_at(shape, 0) == columns_of(c) &&
-         (node_is_const(source->src) || loop_value_entered(edge));
+         (node_is_const(source->src) || loop_value_entered(edge)) &&
+         dead_values_include((NodeOutput){c->product, 0}, edge_value(edge));
 }
 
 /* The addition that alone reads the product. */

@@ -1,6 +1,7 @@
 #include "optimizer/leading_ones.h"
 
 #include "graph/node_builder.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -22,13 +23,14 @@ static bool same_but_leading_ones(ShapeHandle a, ShapeHandle b) {
   return true;
 }
 
-/* Whether the node only changes the shape of input 0, as soon as that is there. */
+/* Whether the node only changes the shape of input 0, and is dead only with it. */
 static bool is_reshape(const Node *node) {
   if (!node->op || node->num_control_inputs > 0 || dtype_is_ref((int)node->output_types[0])) return false;
   if (optimizer_is_op(node, "Squeeze")) return true;
   if (!optimizer_is_op(node, "Reshape") && !optimizer_is_op(node, "ExpandDims")) return false;
   const Edge *sizes = node->inputs[1];
-  return sizes && node_is_const(sizes->src) && sizes->src->num_control_inputs == 0;
+  return sizes && node->inputs[0] && node_is_const(sizes->src) &&
+         dead_values_include(edge_value(node->inputs[0]), edge_value(sizes));
 }
 
 /* Whether it broadcasts its two operands. A BiasAdd does if its bias is as long as the rows. */

@@ -4,6 +4,7 @@
 
 #include "op/node_def.h"
 #include "optimizer/channel_terms.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -45,8 +46,33 @@ static bool is_neutral(const Node *node, int input, bool *neutral, Status *statu
   Tensor value = {0};
   *neutral = false;
   if (wanted < 0) return true;
-  TRY(optimizer_constant(node->inputs[input]->src, &value, neutral, status));
+  TRY(dead_values_constant(node->inputs[input]->src, edge_value(node->inputs[1 - input]), &value, neutral,
+                           status));
   *neutral = *neutral && is_filled_with(&value, wanted);
+  tensor_clear(&value);
+  return true;
+}
+
+static bool are_ones(const Tensor *value) {
+  for (int64_t i = 0; i < tensor_num_elements(value); i++) {
+    if (tensor_int_at(value, i) != 1) return false;
+  }
+  return true;
+}
+
+/* *from: what a Tile repeats once, or what has the shape already that a constant gives it. */
+static bool find_shaped(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
+  (void)has_control_flow;
+  Tensor value = {0};
+  bool is_known, is_tile = optimizer_is_op(node, "Tile");
+  if (!is_tile && !optimizer_is_op(node, "Reshape") && !optimizer_is_op(node, "BroadcastTo")) return true;
+  if (!can_be_read(node->inputs[0]) || !node->inputs[1] || !node_has_own_kernel(node)) return true;
+  ShapeHandle shape = optimizer_shape(node, 0);
+  bool is_same = shape && shape_fully_defined(shape) &&
+                 optimizer_same_shape(optimizer_edge_shape(node->inputs[0]), shape);
+  if (!is_tile && !is_same) return true;
+  TRY(dead_values_constant(node->inputs[1]->src, edge_value(node->inputs[0]), &value, &is_known, status));
+  if (is_known && (is_same || are_ones(&value))) *from = edge_value(node->inputs[0]);
   tensor_clear(&value);
   return true;
 }
@@ -68,24 +94,11 @@ static bool find_operand(const Node *node, bool has_control_flow, NodeOutput *fr
 
 /* --- lists --- */
 
-/* Whether the value is dead when `other` is, since it is computed from it by a few nodes. */
-static bool depends_on(const Edge *value, const Edge *other, int most_nodes) {
-  enum { MOST_INPUTS = 4 };
-  const Node *node = value->src;
-  if (node == other->src) return value->src_output == other->src_output || !node_is_switch(node);
-  if (node_is_merge(node) || node->num_inputs > MOST_INPUTS || most_nodes == 0) return false;
-  for (int i = 0; i < node->num_inputs; i++) {
-    if (node->inputs[i] && depends_on(node->inputs[i], other, most_nodes - 1)) return true;
-  }
-  return false;
-}
-
 /* Whether consumers of an output of the list may read its input. */
 static bool may_skip_list(const Node *list, int output, bool has_control_flow) {
-  enum { MOST_NODES = 4 };
   if (!can_be_read(list->inputs[output])) return false;
   for (int i = 0; has_control_flow && i < list->num_inputs; i++) {
-    if (!depends_on(list->inputs[output], list->inputs[i], MOST_NODES)) return false;
+    if (!dead_values_include(edge_value(list->inputs[output]), edge_value(list->inputs[i]))) return false;
   }
   return true;
 }
@@ -143,5 +156,6 @@ bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *chan
   bool has_control_flow = may_have_dead_values(graph);
   *changed = false;
   return remove_all(graph, keep, find_list, has_control_flow, changed, status) &&
+         remove_all(graph, keep, find_shaped, has_control_flow, changed, status) &&
          remove_all(graph, keep, find_operand, has_control_flow, changed, status);
 }

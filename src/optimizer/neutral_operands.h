@@ -1,5 +1,6 @@
-/* Removes arithmetic that changes nothing: x * 1, x / 1, x + 0 and x - 0 become x, where x has the shape of
- * the result. Only a zero may change its sign: -0 + 0 is 0.
+/* Removes nodes that change nothing. x * 1, x / 1, x + 0 and x - 0 become x, where x has the shape of the
+ * result. Only a zero may change its sign: -0 + 0 is 0. A Tile that repeats x once, and a Reshape or
+ * BroadcastTo to the shape of x, become x, too.
  *
  * Keras writes such a factor in x * Sigmoid(1 * x). It also hands activations through IdentityN, a node with
  * several inputs that it returns: its readers read the inputs instead. Where there is control flow, all

@@ -193,7 +193,7 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
 
 static bool add_variable(const Finder *f, const FrameVariable *v, int64_t *value) {
   const Edge *outside = v->enter->inputs[0];
-  return columns_of(f, optimizer_edge_shape(outside)) > 0 &&
+  return v->enter->output_types[0] == DT_FLOAT && columns_of(f, optimizer_edge_shape(outside)) > 0 &&
          add_input(f, (RecurrenceInput){.outside = edge_value(outside), .variable = v}, value);
 }
 
@@ -203,8 +203,10 @@ static bool place(Finder *f, Node *stage, int depth, int *first);
 
 static bool resolve(Finder *f, const Edge *edge, int depth, int64_t *value) {
   const Edge *source = loop_value_source(edge);
-  if (!source || source->src->output_types[source->src_output] != DT_FLOAT) return false;
+  if (!source) return false;
   Node *node = source->src;
+  DataType type = node->output_types[source->src_output];
+  if (type != DT_FLOAT && type != DT_BOOL) return false;
   if (is_stage(node)) {
     int first;
     if (!place(f, node, depth, &first)) return false;

@@ -49,9 +49,10 @@ static bool are_floats(const DataType *types, int count) {
   return true;
 }
 
-/* Whether it is the kernel of the op's registration, for floats. */
-static bool is_own(const OpKernel *kernel, int64_t state_size) {
-  return kernel->state_size == state_size && are_floats(kernel->input_types, kernel->num_inputs) &&
+/* Whether it is the kernel of the op's registration, for floats; an elementwise one may read conditions. */
+static bool is_own(const OpKernel *kernel, const Stage *stage, int64_t state_size) {
+  return kernel->state_size == state_size &&
+         (!stage->is_product || are_floats(kernel->input_types, kernel->num_inputs)) &&
          are_floats(kernel->output_types, kernel->num_outputs);
 }
 
@@ -63,7 +64,7 @@ static bool make_stage(Stage *stage, const NodeDef *node, Status *status) {
   if (stage->is_product && !is_fused && strcmp(node->op, "MatMul") != 0) return fused_program_refuse(status);
   TRY(op_registry_look_up(op_registry_global(), node->op, &op, status));
   TRY(op_kernel_new(op, node, NULL, NULL, &stage->kernel, status));
-  if (!is_own(stage->kernel, op->registration->state_size)) return fused_program_refuse(status);
+  if (!is_own(stage->kernel, stage, op->registration->state_size)) return fused_program_refuse(status);
   if (is_elementwise) {
     stage->program = stage->kernel->state;
     return !stage->program->reduces || fused_program_refuse(status);
@@ -85,6 +86,16 @@ static bool are_values(const int64_t *values, size_t count, int64_t least, int64
   return true;
 }
 
+/* Whether the inputs of the stage have the types of the values that it reads: stages compute floats. */
+static bool reads_types(const KernelConstruction *construction, const Stage *stage) {
+  for (int i = 0; i < stage->kernel->num_inputs; i++) {
+    int64_t v = stage->operands[i];
+    DataType type = v < construction->num_inputs ? construction->input_types[v] : DT_FLOAT;
+    if (stage->kernel->input_types[i] != type) return false;
+  }
+  return true;
+}
+
 static bool read_stage(const KernelConstruction *construction, const NameAttrList *from,
                        const AttrListValue *operands, size_t *used, Recurrence *r, Status *status) {
   Stage *stage = &r->stages[r->num_stages++];
@@ -97,7 +108,7 @@ static bool read_stage(const KernelConstruction *construction, const NameAttrLis
   r->num_values += stage->kernel->num_outputs;
   *used += count;
   if (*used > operands->n_i || r->num_values > RECURRENCE_MOST_VALUES ||
-      !are_values(stage->operands, count, 0, stage->first))
+      !are_values(stage->operands, count, 0, stage->first) || !reads_types(construction, stage))
     return fused_program_refuse(status);
   if (!stage->is_product) return true;
   int64_t weights = stage->operands[1];
@@ -121,7 +132,9 @@ static bool recurrence_construct(const KernelConstruction *construction, void *m
               next->n_i == (size_t)construction->num_inputs &&
               results->n_i == (size_t)construction->num_outputs && rows->n_i == results->n_i &&
               construction->num_inputs <= RECURRENCE_MOST_VALUES && r->rounds >= 1 && r->rounds <= INT32_MAX;
-  fits = fits && are_floats(construction->input_types, construction->num_inputs);
+  for (int i = 0; fits && i < construction->num_inputs; i++)
+    fits = construction->input_types[i] == DT_FLOAT ||
+           (construction->input_types[i] == DT_BOOL && next->i[i] < 0);
   for (size_t i = 0; fits && i < rows->n_i; i++)
     fits = rows->i[i] == RECURRENCE_LAST || rows->i[i] == 1 || rows->i[i] == r->rounds;
   if (!fits) return fused_program_refuse(status);
@@ -185,11 +198,11 @@ static char *add_scratch(Job *job, int64_t size) {
 }
 
 /* A value that stages compute, or that changes: what follows from its shape. */
-static bool set_matrix(const Job *job, Value *value, int64_t rows, int64_t columns) {
+static bool set_matrix(const Job *job, Value *value, DataType type, int64_t rows, int64_t columns) {
   int64_t elements;
   if (__builtin_mul_overflow(rows, columns, &elements) || elements > INT64_MAX / 1024)
     return status_oom(job->status, "the rows of a loop");
-  value->size = elements * (int64_t)sizeof(float);
+  value->size = elements * (int64_t)dtype_size((int)type);
   return shape_set(&value->shape, 2, (int64_t[]){rows, columns}, job->status);
 }
 
@@ -213,7 +226,8 @@ static bool find_input(Job *job, int i) {
     return status_invalid(job->status, "Tried to access element %lld in a list with %lld elements.",
                           (long long)r->rounds - 1, (long long)shape_dim(&tensor->shape, 0));
   }
-  TRY(set_matrix(job, value, shape_dim(&tensor->shape, is_row), shape_dim(&tensor->shape, 1 + is_row)));
+  TRY(set_matrix(job, value, tensor->dtype, shape_dim(&tensor->shape, is_row),
+                 shape_dim(&tensor->shape, 1 + is_row)));
   value->step = is_row ? value->size : 0;
   value->mask = -1;
   return true;
@@ -278,7 +292,7 @@ static bool plan_product(Job *job, int s) {
   if (!fits || (has_bias && shape_num_elements(&job->values[stage->operands[2]].shape) != args->n))
     return refuse_product(job, a, b);
   Value *result = &job->values[stage->first];
-  TRY(set_matrix(job, result, args->m, args->n));
+  TRY(set_matrix(job, result, DT_FLOAT, args->m, args->n));
   job->work += gemm_f32.column_groups_work(args);
   TRY(pack_weights(job, stage, args));
   shapes[0] = &result->shape;
@@ -295,7 +309,7 @@ static bool plan_elements(Job *job, int s) {
   int rank = run->elements > 0 ? run->shape->rank : 0;
   int64_t columns = rank > 0 ? shape_dim(run->shape, rank - 1) : 1, rows = run->elements / columns;
   for (int i = 0; i < stage->program->num_outputs; i++)
-    TRY(set_matrix(job, &job->values[stage->first + i], rows, columns));
+    TRY(set_matrix(job, &job->values[stage->first + i], DT_FLOAT, rows, columns));
   return true;
 }
 
@@ -390,7 +404,7 @@ static void run_program(const Job *job, int s, int64_t round, int first, int64_t
     bool is_product = stage->is_product && i == 0;
     data[i] = value_at(job, is_product ? stage->first : stage->operands[first + i], round);
     if (program->parts && program->parts[2 * i + 1] >= 0)
-      data[i] += program->parts[2 * i] * (int64_t)sizeof(float);
+      data[i] += program->parts[2 * i] * (int64_t)dtype_size((int)stage->kernel->input_types[first + i]);
   }
   for (int i = 0; i < program->num_outputs; i++)
     data[program->num_inputs + program->results[i]] = value_at(job, stage->first + i, round);

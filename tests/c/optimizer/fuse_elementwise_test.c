@@ -7,7 +7,9 @@
 #include "op/fused_op.h"
 #include "op/kernel_registry.h"
 #include "op/node_def.h"
+#include "optimizer/graph_checker.h"
 #include "runtime/graph_fixture.h"
+#include "runtime/loop_text.h"
 #include "shortage.h"
 
 static const char kPair[] = "shape { dim { size: 2 } dim { size: 3 } }";
@@ -18,10 +20,8 @@ static bool fuse_with(Graph *graph, const NodeSet *keep, const FuseOptions *opti
   bool changed = false;
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
   CHECK_OK(graph_fuse_elementwise(graph, keep, options, &changed, &status), &status);
-  Node *cycle;
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), &status);
-  CHECK_OK(graph_find_cycle(graph, &cycle, &status), &status);
-  CHECK(!cycle);
+  CHECK(graph_is_whole(graph));
   return changed;
 }
 
@@ -299,12 +299,17 @@ TEST(long_chains_are_cut) {
   graph_free(graph);
 }
 
-/* In a graph with branches, a value that others read moves only to one that waits for nothing else: "b" also
- * waits for "limit", "e" does not. */
+/* In a graph with branches, a value that others read moves only to one that is dead with nothing else: "b" is
+ * dead with "limit", too, "e" is not. */
 TEST(a_branch_keeps_what_others_read) {
   Graph *graph = graph_new();
   REQUIRE(graph);
-  NodeOutput x = placeholder(graph, "x", "shape { }"), limit = placeholder(graph, "limit", "shape { }");
+  Attr attrs[] = {{"dtype", "type: DT_BOOL"}};
+  NodeOutput taken = out(add_node(graph, "Placeholder", "taken", NULL, 0, attrs, 1));
+  Node *branch = add_node(graph, "Switch", "branch",
+                          (NodeOutput[]){placeholder(graph, "most", "shape { }"), taken}, 2, NULL, 0);
+  REQUIRE(branch);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), limit = {branch, 1};
   NodeOutput a = unary(graph, "Tan", "a", x),
              b = binary(graph, "Sub", "b", unary(graph, "Exp", "e", a), limit);
   a = unary(graph, "Neg", "n", a);
@@ -322,6 +327,61 @@ TEST(a_branch_keeps_what_others_read) {
   check_nodes(graph, "m", "e,b,m");
   CHECK_STR_EQ(graph_find_node(graph, "n")->def->op, "Neg");
   graph_free(graph);
+}
+
+/* The same graph with two values that are always alive. */
+TEST(what_is_always_alive_may_be_waited_for) {
+  Graph *graph = graph_new();
+  REQUIRE(graph);
+  NodeOutput x = placeholder(graph, "x", "shape { }"), limit = placeholder(graph, "limit", "shape { }");
+  NodeOutput a = unary(graph, "Tan", "a", x), n = unary(graph, "Neg", "n", a),
+             m = binary(graph, "Mul", "m", n, binary(graph, "Sub", "b", unary(graph, "Exp", "e", a), limit));
+  NodeOutput sides[] = {n, binary(graph, "Less", "less", unary(graph, "Tan", "t", limit), limit)};
+  REQUIRE(add_node(graph, "Switch", "choice", sides, 2, NULL, 0));
+  REQUIRE(unary(graph, "Tan", "end", m).node);
+  CHECK(fuse(graph));
+  check_nodes(graph, "m", "n,e,b,m");
+  graph_free(graph);
+}
+
+/* Variables of a loop, what is computed from them, and what is the same in all rounds are alive together; a
+ * value of a branch in the loop is not. */
+TEST(values_of_a_round_become_one_node) {
+  static const char kLoop[] =
+      "zero Const ; int=0\nlimit Const ; int=3\nw Placeholder ; dtype=DT_FLOAT shape=[3]\n" VARIABLE(
+          "i", "DT_INT32", "zero", "inc") VARIABLE("h", "DT_FLOAT", "w", "h2")
+          VARIABLE("k", "DT_FLOAT", "w", "k2") CONSTANT("w", "DT_FLOAT", "w")
+              CONSTANT("limit", "DT_INT32", "limit") "less Less im limite ; T=DT_INT32\nc LoopCond less\n"
+                                                     "round Identity is:1 ; T=DT_INT32\n"
+                                                     "step Const ^round ; int=1\n"
+                                                     "inc AddV2 is:1 step ; T=DT_INT32\n"
+                                                     "half Const ^round ; float=0.5\n"
+                                                     "a Mul hs:1 half ; T=DT_FLOAT\n"
+                                                     "h2 AddV2 a we ; T=DT_FLOAT\n";
+  static const char *const kRest[] = {
+      "b Neg ks:1 ; T=DT_FLOAT\nk2 Sub b a ; T=DT_FLOAT\n",
+      "never Const ^round ; bool=false\nside Switch ks:1 never ; T=DT_FLOAT\n"
+      "b Neg side ; T=DT_FLOAT\nk2 Sub b a ; T=DT_FLOAT\n",
+  };
+  static const char *const kNodes[] = {"a,b,k2,h2", "a,h2"};
+  for (int i = 0; i < 2; i++) {
+    Status status;
+    status_init(&status);
+    StrBuf text = {0};
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    strbuf_append(&text, kLoop);
+    strbuf_append(&text, kRest[i]);
+    strbuf_append(&text, "hout Exit hs ; T=DT_FLOAT\nkout Exit ks ; T=DT_FLOAT\n");
+    CHECK_CONTEXT("loop %d", i);
+    REQUIRE_OK(import_lines(graph, strbuf_text(&text), &status), &status);
+    REQUIRE_OK(graph_infer_loops(graph, &status), &status);
+    CHECK(fuse(graph));
+    check_nodes(graph, "h2", kNodes[i]);
+    graph_free(graph);
+    strbuf_free(&text);
+  }
+  CHECK_CONTEXT("%s", "");
 }
 
 TEST(values_of_a_branch_that_wait_for_the_same_become_one_node) {

@@ -10,6 +10,7 @@
 #include "optimizer/fuse_parts.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_checker.h"
+#include "optimizer/neutral_operands.h"
 #include "runtime/fused_steps.h"
 #include "runtime/loop_text.h"
 #include "runtime/thread_pool.h"
@@ -69,6 +70,20 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   MATMUL("y", "hs:1", "we", "false") OP("yb", "BiasAdd", "y be") OP("r", "Relu", "yb")            \
   MATMUL("u", "r", "ve", "true") "half Const ^is ; float=0.5\n" OP("s", "Mul", "u half")           \
   OP("z", "AddV2", "s item") OP("h2", "Tanh", "z") EXIT("h") WRITE("is:1", "h2") RESERVE("limit") STACK("5")
+/* h = Tanh(x + h w) where the mask of a round is true, as Keras writes it: with a Tile that repeats it once. */
+#define MASKED(batch, columns)                                                                     \
+  OUTSIDE ROW("[" batch ",20]") FULL("[" batch ",20]") FED("x", "[5," batch ",20]") FED("h", "[" batch ",20]") \
+  FED("w", "[20,20]") FED("m", "[5," batch "," columns "]") "zeros Const ; float=0\n" LIST("x") COUNTER("1", "0") \
+  MASKS("m") CONSTANT("masks", "DT_VARIANT", "masks") "once Const ^is ; ints=[1,1]\n"            \
+  "part Const ^is ; ints=[" batch "," columns "]\n"                                                \
+  "mask TensorListGetItem maskse is:1 part ; element_dtype=DT_BOOL Tshape=DT_INT32\n"              \
+  "tile Tile mask once ; T=DT_BOOL Tmultiples=DT_INT32\n"                                          \
+  WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "h2") MATMUL("y", "hs:1", "we", "false")             \
+  OP("z", "AddV2", "y item") OP("t", "Tanh", "z") OP("h2", "SelectV2", "tile t hs:1") EXIT("h")    \
+  WRITE("is:1", "h2") RESERVE("limit") STACK("-1")
+#define MASKS(rows)                                                                                \
+  "greater Greater " rows " zeros ; T=DT_FLOAT\n"                                                  \
+  "masks TensorListFromTensor greater any ; element_dtype=DT_BOOL shape_type=DT_INT32\n"
 /* clang-format on */
 
 typedef struct Case {
@@ -91,6 +106,9 @@ static const Case kFused[] = {
     {GATED_OF("3"), {"hout", "kout"}},
     {GATED_OF("8") WRITE("is:1", "h2") RESERVE("limit") STACK("-1"), {"stack", "kout"}},
     {TWO_PRODUCTS_OF("7"), {"stack", "hout"}},
+    {MASKED("1", "1"), {"stack", "hout"}},
+    {MASKED("3", "1"), {"stack", "hout"}},
+    {MASKED("3", "20"), {"stack", "hout"}},
 };
 /* Too many rows, an index that is not the first, another step of the counter, a list with more room, values
  * that leave otherwise, weights that change, and rounds of another number than a constant. */
@@ -127,7 +145,7 @@ static void feed(TestStep *step, const Graph *graph, const char *name, int rank,
 
 /* Feeds all placeholders with values of their shapes. */
 static TestStep step_of(const Graph *graph, const Case *of, Random *random) {
-  static const char *const kNames[] = {"x", "h", "w", "c0", "v", "b"};
+  static const char *const kNames[] = {"x", "h", "w", "c0", "v", "b", "m"};
   TestStep step = {0};
   for (int i = 0; i < COUNT(kNames); i++) {
     const Node *node = graph_find_node(graph, kNames[i]);
@@ -150,6 +168,7 @@ static bool fuses(Graph *graph, const NodeSet *keep) {
   const FuseOptions options = {NULL, NULL};
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
   CHECK_OK(graph_infer_loops(graph, &status), status);
+  CHECK_OK(graph_remove_neutral_operands(graph, keep, &changed, &status), status);
   CHECK_OK(graph_fuse_products(graph, keep, &changed, &status), status);
   CHECK_OK(graph_fuse_elementwise(graph, keep, &options, &changed, &status), status);
   CHECK_OK(graph_fuse_epilogues(graph, keep, &changed, &status), status);
@@ -360,7 +379,7 @@ static void add_row(Cell *cell, const char *name) {
 static void add_computed(Cell *cell, int number) {
   static const char *const kUnary[] = {"Tanh", "Sigmoid", "Relu", "Neg", "Square"},
                            *const kBinary[] = {"AddV2", "Sub", "Mul", "Maximum"},
-                           *const kRepeated[] = {"b0e", "b1e", "b2e"};
+                           *const kRepeated[] = {"b0e", "b1e", "b2e"}, *const kMasks[] = {"mask", "fixede"};
   char name[16];
   snprintf(name, sizeof name, "r%d", number);
   strbuf_printf(&cell->text, "%s ", name);
@@ -371,6 +390,9 @@ static void add_computed(Cell *cell, int number) {
   else if (one_in(cell->random, 2))
     strbuf_printf(&cell->text, "%s %s ; T=DT_FLOAT\n", pick(cell->random, kUnary, COUNT(kUnary)),
                   row_name(cell));
+  else if (one_in(cell->random, 5))
+    strbuf_printf(&cell->text, "SelectV2 %s %s %s ; T=DT_FLOAT\n", pick(cell->random, kMasks, COUNT(kMasks)),
+                  row_name(cell), row_name(cell));
   else if (one_in(cell->random, 3))
     strbuf_printf(&cell->text, "%s %s %s ; T=DT_FLOAT\n", pick(cell->random, kBinary, COUNT(kBinary)),
                   row_name(cell), pick(cell->random, kRepeated, COUNT(kRepeated)));
@@ -429,6 +451,16 @@ static void write_cell(Cell *cell) {
                 "b0 Placeholder ; dtype=DT_FLOAT shape=[%d]\nb1 Placeholder ; dtype=DT_FLOAT shape=[%d,1]\n"
                 "b2 Placeholder ; dtype=DT_FLOAT shape=[1,%d]\n",
                 cell->units, cell->batch, cell->units);
+  /* A mask of each round, and one of all. */
+  strbuf_printf(&cell->text,
+                MASKS("m") "zeros Const ; float=0\nm Placeholder ; dtype=DT_FLOAT shape=[5,%d,1]\n"
+                           "part Const ^is ; ints=[%d,1]\nfixed Greater b2 zeros ; T=DT_FLOAT\n",
+                cell->batch, cell->batch);
+  strbuf_append(
+      &cell->text,
+      CONSTANT("masks", "DT_VARIANT", "masks") CONSTANT(
+          "fixed", "DT_BOOL",
+          "fixed") "mask TensorListGetItem maskse is:1 part ; element_dtype=DT_BOOL Tshape=DT_INT32\n");
   for (int i = 0; i < 3; i++)
     strbuf_printf(&cell->text, "b%de Enter b%d ; T=DT_FLOAT frame_name='loop' is_constant=true\n", i, i);
   add_row(cell, "item");
@@ -444,12 +476,18 @@ static TestStep step_of_cell(const Graph *graph, const Cell *cell, Random *rando
                            *const kWeights[] = {"w0", "w1"};
   TestStep step = {.fetches = {named(graph, "stack")}, .num_fetches = 1};
   const int64_t dims[] = {ROUNDS, cell->batch, cell->units}, square[] = {cell->units, cell->units},
-                column[] = {cell->batch, 1}, row[] = {1, cell->units};
+                column[] = {cell->batch, 1}, row[] = {1, cell->units}, masks[] = {ROUNDS, cell->batch, 1};
   feed(&step, graph, "x", 3, dims, random);
   feed(&step, graph, "b0", 1, dims + 2, random);
   feed(&step, graph, "b1", 2, column, random);
   feed(&step, graph, "b2", 2, row, random);
-  for (int i = 0; i < 2; i++) feed(&step, graph, kWeights[i], 2, square, random);
+  feed(&step, graph, "m", 3, masks, random);
+  /* Products of large weights would enlarge errors from round to round. */
+  for (int i = 0; i < 2; i++) {
+    feed(&step, graph, kWeights[i], 2, square, random);
+    float *weights = tensor_f32(&step.values[step.num_feeds - 1]);
+    for (int k = 0; k < cell->units * cell->units; k++) weights[k] /= 1 + (float)cell->units / 8;
+  }
   for (int i = 0; i < cell->num_states; i++) {
     feed(&step, graph, kStates[i], 2, dims + 1, random);
     step.fetches[step.num_fetches++] = named(graph, kLast[i]);

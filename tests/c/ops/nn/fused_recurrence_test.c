@@ -23,8 +23,20 @@
   "attr { key: 'operands' value { list { i: [0, 1] } } } attr { key: 'results' value { list { i: 0 } } } } "
 #define STAGES PRODUCT ELEMENTWISE("AddV2")
 
+/* The sum where a condition holds, else the first operand of the round. */
+#define CHOICE                                                                  \
+  "func { name: '_FusedElementwise' "                                           \
+  "attr { key: 'Tin' value { list { type: [DT_BOOL, DT_FLOAT, DT_FLOAT] } } } " \
+  "attr { key: 'Tout' value { list { type: DT_FLOAT } } } "                     \
+  "attr { key: 'ops' value { list { s: 'SelectV2' } } } "                       \
+  "attr { key: 'nodes' value { list { s: 'a' } } } "                            \
+  "attr { key: 'types' value { list { type: DT_FLOAT } } } "                    \
+  "attr { key: 'operands' value { list { i: [0, 1, 2] } } } "                   \
+  "attr { key: 'results' value { list { i: 0 } } } } "
+
 typedef struct Attrs {
   const char *rounds, *stages, *operands, *next, *results, *rows;
+  const char *condition; /* the type of a fourth input; or NULL */
 } Attrs;
 
 static const char kInputs[] = "float[1,2] 1 2; float[2,2] 1 1 0 2; float[3,1,2] 10 20 30 40 50 60";
@@ -36,14 +48,15 @@ static NodeDef *node_of(const Attrs *attrs, Arena *arena) {
   status_init(&status);
   snprintf(text, sizeof text,
            "name: 'n' op: '_FusedRecurrence' "
-           "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT] } } } "
+           "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT%s%s] } } } "
            "attr { key: 'Tout' value { list { type: [DT_FLOAT, DT_FLOAT] } } } "
            "attr { key: 'rounds' value { i: %s } } attr { key: 'stages' value { list { %s } } } "
            "attr { key: 'operands' value { list { i: [%s] } } } "
            "attr { key: 'next' value { list { i: [%s] } } } "
            "attr { key: 'results' value { list { i: [%s] } } } attr { key: 'rows' value { list { i: [%s] } } "
            "}",
-           attrs->rounds, attrs->stages, attrs->operands, attrs->next, attrs->results, attrs->rows);
+           attrs->condition ? ", " : "", attrs->condition ? attrs->condition : "", attrs->rounds,
+           attrs->stages, attrs->operands, attrs->next, attrs->results, attrs->rows);
   CHECK_OK(proto_parse_text(kNodeDef, str_of(text), arena, &node, &status), &status);
   return node;
 }
@@ -59,13 +72,16 @@ static bool make(const NodeDef *node, OpKernel **kernel, Status *status) {
 static bool run(const Attrs *attrs, const char *inputs, Tensor outputs[2], Status *status) {
   Arena *arena = arena_new();
   OpKernel *kernel = NULL;
-  Tensor tensors[3] = {0};
+  Tensor tensors[4] = {0};
   int count;
-  const Tensor *pointers[3] = {&tensors[0], &tensors[1], &tensors[2]};
-  KernelContext context = {.inputs = pointers, .outputs = outputs, .num_inputs = 3, .num_outputs = 2};
+  const Tensor *pointers[4] = {&tensors[0], &tensors[1], &tensors[2], &tensors[3]};
+  KernelContext context = {.inputs = pointers,
+                           .outputs = outputs,
+                           .num_inputs = attrs->condition ? 4 : 3,
+                           .num_outputs = 2};
   bool ok = make(node_of(attrs, arena), &kernel, status) &&
-            tensors_parse(inputs, tensors, 3, &count, status) && op_kernel_run(kernel, &context, status);
-  for (int i = 0; i < 3; i++) tensor_clear(&tensors[i]);
+            tensors_parse(inputs, tensors, 4, &count, status) && op_kernel_run(kernel, &context, status);
+  for (int i = 0; i < 4; i++) tensor_clear(&tensors[i]);
   op_kernel_free(kernel);
   arena_free(arena);
   return ok;
@@ -99,6 +115,27 @@ TEST(a_recurrence_computes_several_rows) {
     CHECK(outputs[1].shape.rank == 2 && shape_dim(&outputs[1].shape, 0) == 2);
     for (int i = 0; i < 8; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
     for (int i = 0; i < 4; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kAll[4 + i], 0);
+  }
+  for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
+}
+
+#define MASKED STAGES CHOICE
+#define MASKED_OPERANDS "0, 1, 4, 2, 3, 5, 0"
+
+/* h = h w + x in rows whose condition holds in a round; in the others h stays. */
+TEST(a_recurrence_chooses_by_rows_of_conditions) {
+  static const float kAll[] = {11, 23, 3, 4, 11, 23, 53, 45, 114, 79, 53, 45};
+  const Attrs masked = {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"};
+  Tensor outputs[2] = {0};
+  Status status;
+  if (CHECK_OK(run(&masked,
+                   "float[2,2] 1 2 3 4; float[2,2] 1 1 0 2; float[3,2,2] 10 18 30 36 70 70 50 34 103 22 80 "
+                   "33; "
+                   "bool[3,2,1] true false false true true false",
+                   outputs, &status),
+               &status)) {
+    for (int i = 0; i < 12; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
+    for (int i = 0; i < 4; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kAll[8 + i], 0);
   }
   for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
 }
@@ -159,6 +196,12 @@ TEST(recurrences_that_make_no_sense_are_refused) {
       {"3", PRODUCT ELEMENTWISE("Less"), "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0"},
       {"3", PRODUCT "func { name: 'Neg' attr { key: 'T' value { type: DT_FLOAT } } }", "0, 1, 3", "4, -1, -2",
        "4, 4", "3, 0"},
+      {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, 6", "6, 6", "3, 0", "DT_BOOL"}, /* stages compute floats */
+      {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, -2", "6, 6", "3, 0", "DT_FLOAT"},
+      {"3", MASKED, "0, 1, 4, 2, 2, 5, 0", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
+      {"3", MASKED, "3, 1, 4, 2, 3, 5, 0", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
+      {"3", MASKED, "0, 1, 4, 2, 3, 5, 3", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
+      {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, -2", "6, 6", "3, 0", "DT_INT32"},
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     Arena *arena = arena_new();
