@@ -257,6 +257,15 @@ static bool same_call(const void *owner, const Node *a, const Node *b) {
   return x == y || (x && y && strcmp(x->callers, y->callers) == 0);
 }
 
+/* Passes may remove what makes the frames of a graph wrong, so that its steps fail or not by chance. */
+static bool check_control_flow(const FunctionBody *body, Status *status) {
+  ControlFlowInfo *frames;
+  Arena *scratch = arena_new();
+  bool ok = (scratch || oom(status)) && graph_control_flow(body->graph, scratch, &frames, NULL, NULL, status);
+  arena_free(scratch);
+  return ok;
+}
+
 /* Inline all calls first, so that one round of the other passes sees all nodes. */
 static bool optimize_to_run(FunctionRuntime *runtime, FunctionBody *body, Arena *scratch, Status *status) {
   NodeSet keep;
@@ -284,7 +293,7 @@ bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, Kern
   bool ok = sites.arena || oom(status);
   if (ok && runtime->inlines) {
     runtime->sites = &sites;
-    ok = optimize_to_run(runtime, body, sites.arena, status);
+    ok = check_control_flow(body, status) && optimize_to_run(runtime, body, sites.arena, status);
     runtime->sites = NULL;
     ok = ok && (!sites.failed || oom(status));
   }
@@ -292,14 +301,6 @@ bool function_runtime_compile(FunctionRuntime *runtime, FunctionBody *body, Kern
   if (!ok) function_body_free(body);
   call_sites_free(&sites);
   arena_free(sites.arena);
-  return ok;
-}
-
-static bool check_control_flow(const FunctionBody *body, Status *status) {
-  ControlFlowInfo *frames;
-  Arena *scratch = arena_new();
-  bool ok = (scratch || oom(status)) && graph_control_flow(body->graph, scratch, &frames, NULL, NULL, status);
-  arena_free(scratch);
   return ok;
 }
 

@@ -158,6 +158,9 @@ TEST(frames_that_do_not_fit_are_refused) {
         "b", CODE_INVALID_ARGUMENT, "has inputs from different frames");
   fails(NUMBERS COUNTER("a", "zero", "five", "f") "b Add aa five ; T=DT_INT32\n", "b", CODE_INVALID_ARGUMENT,
         "has inputs from different frames");
+  /* Both are constants, which would become one. */
+  fails(NUMBERS COUNTER("a", "zero", "five", "f") "k Const ^aa ; int=2\nb Add k five ; T=DT_INT32\n", "b",
+        CODE_INVALID_ARGUMENT, "has inputs from different frames");
 }
 
 /* The constant of the function runs in the frame of the call, also where it feeds a loop inside. */
