@@ -38,7 +38,7 @@ set(TFCORE_SIDE_OPS
   lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
   math/complex_parts math/cumulative math/gamma_ops math/histogram math/incomplete_ops math/lin_space
   math/next_after math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
-  math/trigonometry nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell
+  math/trigonometry math/truncated_division nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell
   nn/max_pool_argmax nn/patches nn/pooling3d nn/top_k parsing quant random/accidental_hits
   random/candidate_samplers random/distorted_box random/fractional_pool random/random_binomial
   random/random_gamma random/random_index_shuffle random/random_poisson random/random_shuffle

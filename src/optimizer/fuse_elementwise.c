@@ -298,6 +298,23 @@ static void set_program(const Group *g, NodeBuilder *b) {
   node_builder_attr(b, "results", attr_value_int_list(arena, g->results, (size_t)g->num_outputs));
 }
 
+NodeDef *fused_def_of_one(Graph *graph, const Node *node) {
+  Group g = {.nodes = {(Node *)node},
+             .num_nodes = 1,
+             .num_inputs = node->num_inputs,
+             .num_operands = node->num_inputs,
+             .num_outputs = 1,
+             .output_types = {node->output_types[0]}};
+  for (int i = 0; i < node->num_inputs; i++) {
+    g.input_types[i] = node->input_types[i];
+    g.operands[i] = i;
+  }
+  NodeBuilder b;
+  node_builder(&b, graph, FUSED_OP, node->name);
+  set_program(&g, &b);
+  return b.def;
+}
+
 static bool add_fused(Fuse *f, Group *g, Node **fused) {
   const Node *last = g->nodes[g->num_nodes - 1];
   NodeBuilder b;

@@ -20,10 +20,14 @@ typedef struct FuseOptions {
 
 /* Nodes of `keep` (may be NULL) and nodes with control edges stay. No cycle arises, nor does one through
  * other devices. Nothing is fused across Switch, Merge and the nodes of loops, and there only values with one
- * reader, or groups whose values all wait for the same nodes, so that no node runs or stays dead that did not
- * before. On error (out of memory) the graph computes
- * the same as before. */
+ * reader, or groups whose values all are dead with the same nodes, so that no node runs or stays dead that
+ * did not before: those of the rounds of a loop, for example. On error (out of memory) the graph computes the
+ * same as before. */
 MUST_CHECK bool graph_fuse_elementwise(Graph *graph, const NodeSet *keep, const FuseOptions *options,
                                        bool *changed, Status *status);
+
+/* The NodeDef of a fused node that computes what the elementwise node does from the same inputs, in the arena
+ * of the graph. NULL: out of memory. */
+NodeDef *fused_def_of_one(Graph *graph, const Node *node);
 
 #endif

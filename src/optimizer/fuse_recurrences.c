@@ -2,16 +2,21 @@
 
 #include "graph/node_builder.h"
 #include "op/node_def.h"
+#include "optimizer/fuse_elementwise.h"
+#include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 #include "optimizer/recurrence.h"
 
 /* --- the node --- */
 
-static AttrValue *stages_of(const Recurrence *r, Arena *arena) {
+/* The stages as fused nodes or products. NULL: out of memory. */
+static AttrValue *stages_of(Graph *graph, const Recurrence *r, Arena *arena) {
   NameAttrList stages[RECURRENCE_MOST_STAGES];
   const NameAttrList *list[RECURRENCE_MOST_STAGES];
   for (int i = 0; i < r->num_stages; i++) {
-    NodeDef *def = r->stages[i]->def;
+    const Node *stage = r->stages[i];
+    const NodeDef *def = node_fused_op(stage) ? fused_def_of_one(graph, stage) : stage->def;
+    if (!def) return NULL;
     stages[i] = (NameAttrList)TENSORFLOW__NAME_ATTR_LIST__INIT;
     stages[i].name = def->op;
     /* All map entries have the same layout: a key and a value. */
@@ -47,7 +52,7 @@ static void add_attrs(const Recurrence *r, NodeBuilder *b) {
   node_builder_types(b, "Tin", in_types, r->num_inputs);
   node_builder_types(b, "Tout", out_types, r->num_results);
   node_builder_int(b, "rounds", r->rounds);
-  node_builder_attr(b, "stages", stages_of(r, arena));
+  node_builder_attr(b, "stages", stages_of(b->graph, r, arena));
   node_builder_attr(b, "operands", attr_value_int_list(arena, operands, (size_t)r->num_operands));
   node_builder_attr(b, "next", attr_value_int_list(arena, next, (size_t)r->num_inputs));
   node_builder_attr(b, "results", attr_value_int_list(arena, results, (size_t)r->num_results));

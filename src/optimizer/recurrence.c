@@ -56,8 +56,13 @@ static const FrameVariable *variable_of(const Finder *f, const Edge *edge) {
 
 /* --- the nodes of the loop --- */
 
+static bool is_product(const Node *node) {
+  return node_is_own(node, "_FusedMatMul") || node_is_own(node, "MatMul");
+}
+
+/* A product, or an elementwise node, fused or not. */
 static bool is_stage(const Node *node) {
-  return node_is_own(node, FUSED_OP) || node_is_own(node, "_FusedMatMul") || node_is_own(node, "MatMul");
+  return is_product(node) || node_is_own(node, FUSED_OP) || (node_fused_op(node) && !node_reduces_rows(node));
 }
 
 /* Whether the loop can do without the node, except for values that stages use. */
@@ -114,9 +119,8 @@ static bool find_members(Finder *f) {
 static bool find_rows(Finder *f) {
   for (int64_t i = 0; i < f->r->loop->num_inner; i++) {
     const Node *node = f->r->loop->inner[i];
-    if (!is_stage(node)) continue;
-    ShapeHandle shape = optimizer_shape(node, 0);
-    f->rows = is_known_matrix(shape) ? dim_value(shape->dims[0]) : 0;
+    if (!is_stage(node) || !is_known_matrix(optimizer_shape(node, 0))) continue;
+    f->rows = dim_value(node->output_shapes[0]->dims[0]);
     return f->rows >= 1 && f->rows <= RECURRENCE_MOST_ROWS;
   }
   return false;
@@ -264,7 +268,18 @@ static bool is_placed(const Finder *f, ShapeHandle shape, bool is_row) {
   return f->rows > 1 && !is_row && !is_single;
 }
 
-/* An elementwise node whose results are rows of the same size. */
+/* Whether the node alone computes whole rows. */
+static bool is_one_op(const Finder *f, const Node *node, int64_t columns) {
+  bool has_row = false;
+  for (int i = 0; i < node->num_inputs; i++) {
+    ShapeHandle shape = optimizer_edge_shape(node->inputs[i]);
+    if (!shape) return false;
+    has_row |= columns_of(f, shape) == columns;
+  }
+  return has_row;
+}
+
+/* A fused node whose results are rows of the same size. */
 static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
   const AttrListValue *parts = NULL, *ops, *operands;
   bool is_row[FUSED_MOST_INPUTS];
@@ -290,7 +305,7 @@ static bool is_elementwise(const Finder *f, const Node *node, int64_t columns) {
 }
 
 /* A product whose fused ops are all part of its epilogue (ops/nn/fused_ops.c). */
-static bool is_product(Finder *f, const Node *node, int64_t columns) {
+static bool fits_product(Finder *f, const Node *node, int64_t columns) {
   ShapeHandle a = optimizer_edge_shape(node->inputs[0]), b = optimizer_edge_shape(node->inputs[1]);
   bool transpose_b = node_def_is_true(node->def, "transpose_b");
   if (columns_of(f, a) == 0 || !b || shape_rank(b) != 2 || node_def_is_true(node->def, "transpose_a"))
@@ -332,7 +347,8 @@ static bool fits_stage(Finder *f, const Node *stage) {
   }
   f->work += 16 * (double)f->rows * (double)columns;
   if (columns == 0) return false;
-  return optimizer_is_op(stage, FUSED_OP) ? is_elementwise(f, stage, columns) : is_product(f, stage, columns);
+  if (is_product(stage)) return fits_product(f, stage, columns);
+  return optimizer_is_op(stage, FUSED_OP) ? is_elementwise(f, stage, columns) : is_one_op(f, stage, columns);
 }
 
 /* Adds the stage behind those that it reads, unless it is there; *first is the number of its first output. */
@@ -348,9 +364,9 @@ static bool place(Finder *f, Node *stage, int depth, int *first) {
   for (int i = 0; i < stage->num_inputs; i++) {
     if (!resolve(f, stage->inputs[i], depth + 1, &operands[i])) return false;
   }
-  bool is_product = !optimizer_is_op(stage, FUSED_OP);
-  int64_t weights = is_product ? operands[1] : 0;
-  if (is_product && (weights >= RECURRENCE_MOST_VALUES || r->inputs[weights].next != RECURRENCE_SAME))
+  bool multiplies = is_product(stage);
+  int64_t weights = multiplies ? operands[1] : 0;
+  if (multiplies && (weights >= RECURRENCE_MOST_VALUES || r->inputs[weights].next != RECURRENCE_SAME))
     return false;
   if (r->num_stages == RECURRENCE_MOST_STAGES ||
       (r->num_stages > 0 && !optimizer_same_device(stage, r->stages[0])))

@@ -1,4 +1,6 @@
 /* Quotients and remainders of two tensors that broadcast against each other. */
+#include "ops/math/division.h"
+
 #include "op/op_registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/broadcast_gradient.h"
@@ -7,8 +9,7 @@
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
 
-/* Integers cannot be divided by zero; without a dividend nothing is divided. */
-static bool divide_kernel(KernelContext *context, Status *status) {
+bool divide_kernel(KernelContext *context, Status *status) {
   const Tensor *x = context->inputs[0], *y = context->inputs[1];
   if (dtype_is_integer(y->dtype) && tensor_num_elements(x) > 0 && elementwise_has_zero(y)) {
     return status_invalid(status, "Integer division by zero");
@@ -19,10 +20,6 @@ static bool divide_kernel(KernelContext *context, Status *status) {
 #define TEMPLATE "ops/math/division.inc"
 #define TYPES (TYPES_FLOAT | TYPES_HALF | TYPES_INT | TYPES_SMALL | TYPES_UNSIGNED | TYPES_COMPLEX)
 #include "simd/each_type.inc"
-
-#define QUOTIENT_TYPES                                                                                       \
-  "T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, " \
-  "complex128}"
 
 /* Integer quotients are truncated. */
 CONJUGATE_GRADIENT(div_gradient, BROADCAST_GRADIENT("Div", "gx:z:0", "gy:y:0",
@@ -54,27 +51,6 @@ const OpRegistration kOpFloorDiv = {
                 TYPED_UNSIGNED_KERNELS(divide_kernel, floor_div)},
 };
 
-const OpRegistration kOpTruncateDiv = {
-    .name = "TruncateDiv",
-    .inputs = {"x: T", "y: T"},
-    .outputs = {"z: T"},
-    .attrs = {QUOTIENT_TYPES},
-    .shape = shape_broadcast_binary,
-    .gradient = NO_GRADIENT,
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_div),
-                TYPED_INT_KERNELS(divide_kernel, truncate_div),
-                TYPED_SMALL_KERNELS(divide_kernel, truncate_div),
-                TYPED_UNSIGNED_KERNELS(divide_kernel, truncate_div)},
-};
-
-/* The remainder is x - y * quotient, where the quotient is piecewise constant. */
-#define REMAINDER_GRADIENT(op, division)                       \
-  BROADCAST_GRADIENT(op, "dz", "gy:y:0",                       \
-                     "  quotient = " division                  \
-                     "[T=$T](x, y)\n"                          \
-                     "  slope = Mul[T=$T](dz, quotient:z:0)\n" \
-                     "  gy = Neg[T=$T](slope:z:0)\n")
-
 /* The remainder with the sign of y. */
 const OpRegistration kOpFloorMod = {
     .name = "FloorMod",
@@ -86,29 +62,6 @@ const OpRegistration kOpFloorMod = {
     .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, floor_mod),
                 TYPED_INT_KERNELS(divide_kernel, floor_mod), TYPED_SMALL_KERNELS(divide_kernel, floor_mod),
                 TYPED_UNSIGNED_KERNELS(divide_kernel, floor_mod)},
-};
-
-/* The remainder with the sign of x, under two names. TensorFlow has no gradients for them. */
-const OpRegistration kOpMod = {
-    .name = "Mod",
-    .inputs = {"x: T", "y: T"},
-    .outputs = {"z: T"},
-    .attrs = {"T: {int32, int64, half, half, bfloat16, float, double}"},
-    .shape = shape_broadcast_binary,
-    .gradient = REMAINDER_GRADIENT("Mod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_mod),
-                TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
-};
-
-const OpRegistration kOpTruncateMod = {
-    .name = "TruncateMod",
-    .inputs = {"x: T", "y: T"},
-    .outputs = {"z: T"},
-    .attrs = {"T: {int32, int64, bfloat16, half, float, double}"},
-    .shape = shape_broadcast_binary,
-    .gradient = REMAINDER_GRADIENT("TruncateMod", "TruncateDiv"),
-    .kernels = {TYPED_FLOAT_AND_HALF_KERNELS(divide_kernel, truncate_mod),
-                TYPED_INT_KERNELS(divide_kernel, truncate_mod)},
 };
 
 /* Zero where y is zero, whatever x is. */
