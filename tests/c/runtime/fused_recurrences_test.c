@@ -71,7 +71,9 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   MATMUL("u", "r", "ve", "true") "half Const ^is ; float=0.5\n" OP("s", "Mul", "u half")           \
   OP("z", "AddV2", "s item") OP("h2", "Tanh", "z") EXIT("h") WRITE("is:1", "h2") RESERVE("limit") STACK("5")
 /* h = Tanh(x + h w) where the mask of a round is true, as Keras writes it: with a Tile that repeats it once. */
-#define MASKED(batch, columns)                                                                     \
+#define MASKED(batch, columns) \
+  MASKED_OF(batch, columns, OP("z", "AddV2", "y item") OP("t", "Tanh", "z") OP("h2", "SelectV2", "tile t hs:1"))
+#define MASKED_OF(batch, columns, CHOICE)                                                      \
   OUTSIDE ROW("[" batch ",20]") FULL("[" batch ",20]") FED("x", "[5," batch ",20]") FED("h", "[" batch ",20]") \
   FED("w", "[20,20]") FED("m", "[5," batch "," columns "]") "zeros Const ; float=0\n" LIST("x") COUNTER("1", "0") \
   MASKS("m") CONSTANT("masks", "DT_VARIANT", "masks") "once Const ^is ; ints=[1,1]\n"            \
@@ -79,7 +81,7 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   "mask TensorListGetItem maskse is:1 part ; element_dtype=DT_BOOL Tshape=DT_INT32\n"              \
   "tile Tile mask once ; T=DT_BOOL Tmultiples=DT_INT32\n"                                          \
   WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "h2") MATMUL("y", "hs:1", "we", "false")             \
-  OP("z", "AddV2", "y item") OP("t", "Tanh", "z") OP("h2", "SelectV2", "tile t hs:1") EXIT("h")    \
+  CHOICE EXIT("h")                                                                                 \
   WRITE("is:1", "h2") RESERVE("limit") STACK("-1")
 #define MASKS(rows)                                                                                \
   "greater Greater " rows " zeros ; T=DT_FLOAT\n"                                                  \
@@ -109,6 +111,7 @@ static const Case kFused[] = {
     {MASKED("1", "1"), {"stack", "hout"}},
     {MASKED("3", "1"), {"stack", "hout"}},
     {MASKED("3", "20"), {"stack", "hout"}},
+    {MASKED_OF("3", "1", OP("h2", "SelectV2", "tile y item")), {"stack", "hout"}}, /* a choice alone */
 };
 /* Too many rows, an index that is not the first, another step of the counter, a list with more room, values
  * that leave otherwise, weights that change, and rounds of another number than a constant. */
