@@ -19,6 +19,10 @@ static inline bool node_is_exit(const Node *node) { return node->node_class == N
 static inline bool node_is_next_iteration(const Node *node) {
   return node->node_class == NODE_NEXT_ITERATION;
 }
+/* It runs even if what it waits for is dead. */
+static inline bool node_is_control_trigger(const Node *node) {
+  return node->node_class == NODE_CONTROL_TRIGGER;
+}
 static inline bool node_is_loop_cond(const Node *node) { return node->node_class == NODE_LOOP_COND; }
 /* Switch, Merge, Enter, Exit, NextIteration. */
 static inline bool node_is_control_flow(const Node *node) {

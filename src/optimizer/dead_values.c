@@ -27,12 +27,13 @@ static void add_needed(Needed *needed, const Node *node, int output) {
   needed->outputs[needed->count++] = output_of(node, output);
 }
 
-/* A Merge needs one of its inputs only; and what a round needs does not lead to the round before. */
+/* A Merge needs one of its inputs only, and a ControlTrigger none. What a round needs does not lead to the
+ * round before. */
 static void find_needed(Needed *needed, NodeOutput value) {
   add_needed(needed, value.node, value.index);
   for (int i = 0; i < needed->count; i++) {
     const Node *node = needed->nodes[i];
-    if (node_is_merge(node) || node_is_next_iteration(node)) continue;
+    if (node_is_merge(node) || node_is_next_iteration(node) || node_is_control_trigger(node)) continue;
     for (int64_t k = 0; k < node_num_in_edges(node); k++) {
       const Edge *edge = node_in_edge(node, k);
       if (edge) add_needed(needed, edge->src, edge->src_output);
@@ -61,7 +62,8 @@ static bool lives(const Needed *needed, const Node *node, int output, int depth,
     if (!has_like_switch(needed, node, output)) return false;
     if (node_is_loop_switch(node)) return true; /* the variables of a loop are alive together */
   }
-  if (node_is_recv(node) || (node_is_control_flow(node) && !is_switch && !node_is_constant_enter(node)))
+  if (node_is_recv(node) || node_is_control_trigger(node) ||
+      (node_is_control_flow(node) && !is_switch && !node_is_constant_enter(node)))
     return false;
   for (int64_t i = 0; i < node_num_in_edges(node); i++) {
     const Edge *edge = node_in_edge(node, i);
@@ -88,7 +90,8 @@ AliveWhen dead_values_edge_time(const Edge *edge, const AliveWhen *when) {
 }
 
 static bool may_be_waited_for(const Node *node) {
-  return !node->op || (node->op->def->is_stateful && !node_is_arg(node)) || node_is_recv(node);
+  return !node->op || (node->op->def->is_stateful && !node_is_arg(node)) || node_is_recv(node) ||
+         node_is_control_trigger(node);
 }
 
 static AliveWhen both(AliveWhen a, AliveWhen b) {

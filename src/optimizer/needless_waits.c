@@ -73,7 +73,7 @@ static int32_t first_place(const Waits *w, const Node *node) {
 }
 
 /* Marks what the inputs of the node need, as far back as `first`. What a Merge needs is not known: it does
- * not wait for all of its inputs. */
+ * not wait for all of its inputs; and what a ControlTrigger waits for may be dead. */
 static void find_needed(Waits *w, const Node *node, int32_t first) {
   int32_t mark = w->place[node->id];
   int64_t depth = 0;
@@ -85,7 +85,8 @@ static void find_needed(Waits *w, const Node *node, int32_t first) {
   }
   while (depth > 0) {
     const Node *needed = w->stack[--depth];
-    if (w->place[needed->id] <= first || node_is_control_flow(needed)) continue;
+    if (w->place[needed->id] <= first || node_is_control_flow(needed) || node_is_control_trigger(needed))
+      continue;
     for (int64_t i = 0; i < node_num_in_edges(needed); i++) {
       const Edge *edge = node_in_edge(needed, i);
       if (--w->left < 0) return;

@@ -152,6 +152,21 @@ TEST(a_value_inside_of_a_loop_cannot_be_fetched_from_several_rounds) {
   gives_int(NUMBERS COUNTER("", "zero", "one", "f"), "a", 1); /* a single iteration */
 }
 
+/* A ControlTrigger runs although what it waits for is dead. So who needs it does not need the branch. */
+TEST(what_a_control_trigger_waits_for_may_be_dead) {
+#define BRANCH                                                                                          \
+  "five Const ; int=5\nx Const ; float=1\nnever Const ; bool=false\nfork Switch x never ; T=DT_FLOAT\n" \
+  "branch Identity fork:1 ; T=DT_FLOAT\ntrigger ControlTrigger ^branch\n"                               \
+  "y PlaceholderWithDefault x ; dtype=DT_FLOAT shape=unknown\nones Const ; ints=[1]\n"                  \
+  "row Reshape y ones ; T=DT_FLOAT Tshape=DT_INT32\nafter Tan row ^trigger ; T=DT_FLOAT\n"
+  static const char kMessage[] = "does not have value";
+  fails(BRANCH "waits Tan after ^branch ; T=DT_FLOAT\n", "waits", CODE_INVALID_ARGUMENT, kMessage);
+  fails(BRANCH "zero Const ^branch ; float=0\nsum AddV2 after zero ; T=DT_FLOAT\n", "sum",
+        CODE_INVALID_ARGUMENT, kMessage);
+  gives_int(BRANCH "int Cast after ; SrcT=DT_FLOAT DstT=DT_INT32\n", "int", 1);
+#undef BRANCH
+}
+
 TEST(frames_that_do_not_fit_are_refused) {
   fails(NUMBERS COUNTER("a", "zero", "five", "f") "e Enter one ; T=DT_INT32 frame_name='g'\n"
                                                    "b Add e aa ; T=DT_INT32\n",
