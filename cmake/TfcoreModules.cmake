@@ -35,7 +35,7 @@ set(TFCORE_SIDE_OPS
   image/quantized_resize image/resize_bicubic image/resize_bilinear image/resize_nearest
   image/scale_and_translate io/image_summary io/save_restore_v1 io/summary io/tensor_summary linalg
   lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers lists/queue_ops
-  lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/bincount math/bitwise
+  lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/approximate_equal math/bincount math/bitwise
   math/complex_parts math/cumulative math/gamma_ops math/histogram math/incomplete_ops math/lin_space
   math/next_after math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
   math/trigonometry math/truncated_division nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell

@@ -4,7 +4,7 @@
 /** Functions are compared by their runs of so many bytes. */
 const RUN = 5;
 /** A function is compared with so many before it. */
-const NEAR = 8;
+const NEAR = 16;
 /** Runs that more functions have say little. */
 const MOST = 60;
 
