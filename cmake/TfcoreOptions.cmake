@@ -33,8 +33,10 @@ set(TFCORE_WARNINGS -Wall -Wextra -Werror -Wno-psabi -Wno-missing-field-initiali
 
 # Results must not depend on whether a compiler fuses a multiply with an add.
 add_compile_options(-fno-math-errno -ffp-contract=off)
-# Messages of tests name files as the repository does, and builds do not depend on where they were made.
-add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# Messages of tests name files as the repository does, and builds do not depend on where they were made. ccache makes paths
+# relative to the build folder.
+file(RELATIVE_PATH TFCORE_SOURCE_FROM_BINARY ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${TFCORE_SOURCE_FROM_BINARY}/=)
 
 if(EMSCRIPTEN)
   # The functions that the engine has in JavaScript, for all programs.

@@ -14,9 +14,16 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { bindingSources, HEADERS } from './generate-abi.mjs';
 import { isMain, must, root, runMain, say } from './process.mjs';
-import { setUp } from './setup.mjs';
+import { cacheFolder, setUp } from './setup.mjs';
 import { noticesOf } from './notices.mjs';
 import { modulesOf, splitWasm } from './split-wasm.mjs';
+
+/** What ccache is told: clones share a cache, whose entries do not depend on where a clone is. */
+const CACHED = {
+  CCACHE_DIR: path.join(cacheFolder(), 'ccache'),
+  CCACHE_BASEDIR: root,
+  CCACHE_DEPEND: '1',
+};
 
 export const VARIANTS = ['simd', 'relaxed', 'simd-threads', 'relaxed-threads'];
 const jobs = Math.max(availableParallelism(), 1);
@@ -25,7 +32,8 @@ const jobs = Math.max(availableParallelism(), 1);
  * Configures build/<name> if it is new or its configuration changed, then builds `targets` in it. Returns the
  * folder.
  */
-export async function cmakeBuild(name, configureCommand, settings, targets, env = {}) {
+export async function cmakeBuild(name, configureCommand, settings, targets, ownEnv = {}) {
+  const env = { ...CACHED, ...ownEnv };
   const folder = path.join(root, 'build', name);
   const [command, ...args] = [
     ...configureCommand,
@@ -35,10 +43,11 @@ export async function cmakeBuild(name, configureCommand, settings, targets, env 
     folder,
     '-G',
     'Ninja',
+    '-DCMAKE_C_COMPILER_LAUNCHER=ccache',
     ...Object.entries(settings).map(([key, value]) => `-D${key}=${value}`),
   ];
   const stamp = path.join(folder, 'configured-with.txt');
-  const wanted = [command, ...args, JSON.stringify(env)].join('\n');
+  const wanted = [command, ...args, JSON.stringify(ownEnv)].join('\n');
   const known = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
   const started = Date.now();
   if (known !== wanted) {

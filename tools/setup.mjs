@@ -12,6 +12,7 @@ import { isMain, must, outputOf, root, runMain, say, SetupError } from './proces
 
 const BUILD_PACKAGES = [
   'ca-certificates',
+  'ccache',
   'cmake',
   'debian-archive-keyring',
   'dpkg-dev',

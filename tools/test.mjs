@@ -72,7 +72,7 @@ async function clients() {
   return script(['tools/check-clients.mjs', folder]);
 }
 
-/** mocha in Node, with relaxed SIMD enabled if Node has it behind a flag. */
+/** mocha in Node, a file in each process, with relaxed SIMD enabled if Node has it behind a flag. */
 function mocha(folder) {
   const files = readdirSync(path.join(root, folder))
     .filter((name) => name.endsWith('.test.mjs'))
@@ -86,6 +86,9 @@ function mocha(folder) {
     'tools/mocha-summary.cjs',
     '--timeout',
     '120000',
+    '--parallel',
+    '--jobs',
+    String(availableParallelism()),
     ...files.map((name) => `${folder}/${name}`),
   ]);
 }

@@ -124,7 +124,7 @@ static const Edge *source_edge(const Node *node, int i) {
 
 static bool find_own(ConditionFinder *f, const Node *node) {
   const Conditions *all = NULL;
-  bool any_of = node_is_merge(node), always = node->node_class == NODE_CONTROL_TRIGGER;
+  bool any_of = node_is_merge(node), always = node_is_control_trigger(node);
   for (int i = 0; !always && i < num_sources(node); i++) {
     const Edge *edge = source_edge(node, i);
     const Conditions *next;

@@ -70,7 +70,7 @@ static bool has_no_mask(const Node *node, const char *name) {
 static bool are_ones(const Edge *edge, bool *ones, Status *status) {
   Tensor tensor = {0};
   TRY(optimizer_constant(edge->src, &tensor, ones, status));
-  for (int64_t i = 0; *ones && i < tensor_num_elements(&tensor); i++) *ones = tensor_int_at(&tensor, i) == 1;
+  *ones = *ones && optimizer_are_ones(&tensor);
   tensor_clear(&tensor);
   return true;
 }

@@ -53,16 +53,8 @@ static bool is_neutral(const Node *node, int input, bool *neutral, Status *statu
   return true;
 }
 
-static bool are_ones(const Tensor *value) {
-  for (int64_t i = 0; i < tensor_num_elements(value); i++) {
-    if (tensor_int_at(value, i) != 1) return false;
-  }
-  return true;
-}
-
 /* *from: what a Tile repeats once, or what has the shape already that a constant gives it. */
-static bool find_shaped(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
-  (void)has_control_flow;
+static bool find_shaped(const Node *node, NodeOutput *from, Status *status) {
   Tensor value = {0};
   bool is_known, is_tile = optimizer_is_op(node, "Tile");
   if (!is_tile && !optimizer_is_op(node, "Reshape") && !optimizer_is_op(node, "BroadcastTo")) return true;
@@ -72,14 +64,13 @@ static bool find_shaped(const Node *node, bool has_control_flow, NodeOutput *fro
                  optimizer_same_shape(optimizer_edge_shape(node->inputs[0]), shape);
   if (!is_tile && !is_same) return true;
   TRY(dead_values_constant(node->inputs[1]->src, edge_value(node->inputs[0]), &value, &is_known, status));
-  if (is_known && (is_same || are_ones(&value))) *from = edge_value(node->inputs[0]);
+  if (is_known && (is_same || optimizer_are_ones(&value))) *from = edge_value(node->inputs[0]);
   tensor_clear(&value);
   return true;
 }
 
 /* *from: the other operand, if one of the two changes nothing. */
-static bool find_operand(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
-  (void)has_control_flow;
+static bool find_operand(const Node *node, NodeOutput *from, Status *status) {
   if (node->num_inputs != 2 || node->num_outputs != 1 || !node_has_own_kernel(node)) return true;
   for (int i = 0; i < 2 && !from->node; i++) {
     const Edge *edge = node->inputs[1 - i];
@@ -127,22 +118,31 @@ static bool may_have_dead_values(const Graph *graph) {
 }
 
 /* Sets *from to what readers of the node's outputs may read instead, if there is something. */
-typedef bool FindValues(const Node *node, bool has_control_flow, NodeOutput *from, Status *status);
+typedef bool FindValues(const Node *node, NodeOutput *from, Status *status);
 
-static bool find_list(const Node *node, bool has_control_flow, NodeOutput *from, Status *status) {
-  (void)status;
-  if (!is_list_identity(node, has_control_flow)) return true;
+static void find_list(const Node *node, bool has_control_flow, NodeOutput *from) {
+  if (!is_list_identity(node, has_control_flow)) return;
   for (int i = 0; i < node->num_inputs; i++) from[i] = edge_value(node->inputs[i]);
+}
+
+static bool find_list_with_control_flow(const Node *node, NodeOutput *from, Status *status) {
+  (void)status;
+  find_list(node, true, from);
   return true;
 }
 
-static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool has_control_flow,
-                       bool *changed, Status *status) {
+static bool find_list_without_control_flow(const Node *node, NodeOutput *from, Status *status) {
+  (void)status;
+  find_list(node, false, from);
+  return true;
+}
+
+static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool *changed, Status *status) {
   for (int64_t id = SINK_ID + 1; id < graph_num_node_ids(graph); id++) {
     Node *node = graph_node(graph, id);
     NodeOutput from[MOST_OUTPUTS] = {{NULL, 0}};
     if (!node || !is_free(keep, node)) continue;
-    TRY(find(node, has_control_flow, from, status));
+    TRY(find(node, from, status));
     if (!from[0].node) continue;
     TRY(optimizer_move_consumers(graph, node, from, NULL, status));
     graph_remove_node(graph, node);
@@ -153,9 +153,10 @@ static bool remove_all(Graph *graph, const NodeSet *keep, FindValues *find, bool
 
 /* Lists first: the factor of x * Sigmoid(1 * x) may be in one, and the product still depends on it. */
 bool graph_remove_neutral_operands(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
-  bool has_control_flow = may_have_dead_values(graph);
+  FindValues *find_lists =
+      may_have_dead_values(graph) ? find_list_with_control_flow : find_list_without_control_flow;
   *changed = false;
-  return remove_all(graph, keep, find_list, has_control_flow, changed, status) &&
-         remove_all(graph, keep, find_shaped, has_control_flow, changed, status) &&
-         remove_all(graph, keep, find_operand, has_control_flow, changed, status);
+  return remove_all(graph, keep, find_lists, changed, status) &&
+         remove_all(graph, keep, find_shaped, changed, status) &&
+         remove_all(graph, keep, find_operand, changed, status);
 }

@@ -115,6 +115,13 @@ static bool same_dim(DimHandle a, DimHandle b) {
   return a == b || (dim_known(a) && dim_known(b) && dim_value(a) == dim_value(b));
 }
 
+bool optimizer_are_ones(const Tensor *value) {
+  for (int64_t i = 0; i < tensor_num_elements(value); i++) {
+    if (tensor_int_at(value, i) != 1) return false;
+  }
+  return true;
+}
+
 bool optimizer_same_shape(ShapeHandle a, ShapeHandle b) {
   if (!a || !b || !shape_rank_known(a) || !shape_rank_known(b) || shape_rank(a) != shape_rank(b))
     return false;

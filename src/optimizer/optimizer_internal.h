@@ -71,6 +71,8 @@ bool optimizer_attr_is(const Node *node, const char *name, const char *text);
 /* The value of a Const, to be cleared; *known is false for other nodes. RESOURCE_EXHAUSTED when out of
  * memory. */
 MUST_CHECK bool optimizer_constant(const Node *node, Tensor *value, bool *known, Status *status);
+/* Whether all elements of a tensor of integers are 1. */
+bool optimizer_are_ones(const Tensor *value);
 /* Redirects the consumers of output i of `from` to outputs[i], unless its node is NULL, and the control
  * outputs of `from` to `control`, unless that is NULL; an edge to sink counts. When memory runs out, some
  * edges are not moved. */

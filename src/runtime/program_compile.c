@@ -20,8 +20,7 @@ static bool role_of(const Node *node, NodeRole *role, Status *status) {
   TRY(flow_is_alias(node, &alias, status));
   if (alias || is_same_value(node)) {
     *role = ALIAS;
-  } else if (node_is_control_flow(node) || node_is_loop_cond(node) ||
-             node->node_class == NODE_CONTROL_TRIGGER) {
+  } else if (node_is_control_flow(node) || node_is_loop_cond(node) || node_is_control_trigger(node)) {
     *role = FLOW;
   } else if (node_is_const(node)) {
     *role = CONSTANT;

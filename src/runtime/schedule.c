@@ -179,7 +179,7 @@ static bool find_guards(Sorter *s, const Node *node) {
   Guards *all = &s->schedule->guards;
   bool known = true;
   if (node_is_merge(node)) return find_merge_guard(s, node, guards);
-  if (node->node_class == NODE_CONTROL_TRIGGER) {
+  if (node_is_control_trigger(node)) {
     guards->finds = true;
     TRY(guards_add(all, GUARD_ALWAYS, &guards->gives, s->status));
     guards->runs = guards->gives;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 
@@ -183,6 +184,10 @@ int main(int argc, char **argv) {
     }
   }
 
+  if (chdir(TFCORE_SOURCE_DIR) != 0) {
+    perror(TFCORE_SOURCE_DIR);
+    return 2;
+  }
   int passed = 0, failed = 0;
   for (const TestCase *test_case = first_test; test_case; test_case = test_case->next) {
     if (!is_chosen(test_case, &choice)) continue;

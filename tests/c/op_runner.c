@@ -116,6 +116,13 @@ static bool parse_value(const char **p, Tensor *tensor, int64_t i, Status *statu
   return true;
 }
 
+/* Element `i` becomes what the element before it is. */
+static void repeat_element(Tensor *tensor, int64_t i) {
+  size_t size = dtype_size((int)tensor->dtype);
+  char *element = (char *)tensor->data + (size_t)i * size;
+  memcpy(element, element - size, size);
+}
+
 static bool parse_tensor(const char **text, Tensor *tensor, Status *status) {
   const char *p = *text;
   const char *name = p;
@@ -133,14 +140,15 @@ static bool parse_tensor(const char **text, Tensor *tensor, Status *status) {
   p = skip_blanks(p + 1);
   TRY(tensor_allocate_dims(tensor, (DataType)dtype, rank, dims, NULL, status));
   const char *last = p;
-  for (int64_t i = 0; i < tensor_num_elements(tensor); i++) {
-    if (*p == '\0' || *p == ';') {
-      const char *again = last;
-      TRY(parse_value(&again, tensor, i, status));
-    } else {
-      last = p;
-      TRY(parse_value(&p, tensor, i, status));
-    }
+  int64_t count = tensor_num_elements(tensor), i = 0;
+  for (; i < count && *p != '\0' && *p != ';'; i++) {
+    last = p;
+    TRY(parse_value(&p, tensor, i, status));
+  }
+  for (; i < count; i++) {
+    const char *again = last;
+    if (i > 0 && dtype != DT_STRING) repeat_element(tensor, i);
+    else TRY(parse_value(&again, tensor, i, status));
   }
   if (*p != '\0' && *p != ';') return status_invalid(status, "more values than elements: %s", p);
   *text = *p == ';' ? skip_blanks(p + 1) : p;

@@ -30,7 +30,7 @@ static bool replay_file(const FuzzTarget *target, const char *path) {
 /* The number of files, or -1 if there is no such folder. */
 static int replay_folder(const FuzzTarget *target, const char *kind) {
   char path[1024];
-  snprintf(path, sizeof path, "%s/tests/fuzz/%s/%s", TFCORE_SOURCE_DIR, kind, target->name);
+  snprintf(path, sizeof path, "tests/fuzz/%s/%s", kind, target->name);
   DIR *folder = opendir(path);
   if (!folder) return -1;
   int count = 0;

@@ -73,10 +73,6 @@ static void check_file(const char *path, int at_least) {
   CHECK_CONTEXT("%s", "");
 }
 
-TEST(inferred_shapes_are_tensorflows) {
-  check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/graph_shapes.txt", 300);
-}
+TEST(inferred_shapes_are_tensorflows) { check_file("tests/data/oracle/graph_shapes.txt", 300); }
 
-TEST(inferred_shapes_of_loops_are_tensorflows) {
-  check_file(TFCORE_SOURCE_DIR "/tests/data/oracle/loop_shapes.txt", 60);
-}
+TEST(inferred_shapes_of_loops_are_tensorflows) { check_file("tests/data/oracle/loop_shapes.txt", 60); }

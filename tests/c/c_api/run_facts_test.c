@@ -89,7 +89,7 @@ static void check_step(const Json *step, Arena *arena) {
 }
 
 TEST(graphs_of_facts_run) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/import.jsonl", "rb");
+  FILE *file = fopen("tests/data/facts/import.jsonl", "rb");
   REQUIRE(file);
   char *line = NULL;
   size_t capacity = 0;

@@ -8,7 +8,7 @@
 #include "shortage.h"
 
 /* Written by TensorFlow (tests/oracle/checkpoints.py). */
-#define ORACLE TFCORE_SOURCE_DIR "/tests/data/oracle/checkpoints/"
+#define ORACLE "tests/data/oracle/checkpoints/"
 
 /* --- writing --- */
 

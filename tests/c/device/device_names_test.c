@@ -144,8 +144,7 @@ static void check_line(const Json *line, void *argument) {
 }
 
 TEST(names_of_devices_and_keys_are_what_tensorflow_makes_of_them) {
-  CHECK_INT_EQ(json_read_lines(TFCORE_SOURCE_DIR "/tests/data/oracle/device_names.jsonl", check_line, NULL),
-               630);
+  CHECK_INT_EQ(json_read_lines("tests/data/oracle/device_names.jsonl", check_line, NULL), 630);
 }
 
 /* TensorFlow's numbers wrap around: "/task:4294967297" is task 1 there. */

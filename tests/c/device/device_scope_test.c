@@ -33,8 +33,7 @@ static void check_line(const Json *line, void *argument) {
 }
 
 TEST(scopes_nest_as_those_of_tensorflows_python) {
-  CHECK_INT_EQ(json_read_lines(TFCORE_SOURCE_DIR "/tests/data/oracle/device_scopes.jsonl", check_line, NULL),
-               23);
+  CHECK_INT_EQ(json_read_lines("tests/data/oracle/device_scopes.jsonl", check_line, NULL), 23);
 }
 
 TEST(a_scope_of_no_device_is_refused) {

@@ -23,7 +23,7 @@ static StrBuf read_all(const char *path) {
 }
 
 static FunctionLibraryDefinition *all_ops(OpRegistry *registry, Arena *arena) {
-  StrBuf text = read_all(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt");
+  StrBuf text = read_all("tests/data/ops.pbtxt");
   OpList *ops = fact_parse(kOpList, strbuf_text(&text), arena);
   Status status;
   status_init(&status);
@@ -86,7 +86,7 @@ static void add_ops(const Json *ops, OpRegistry *registry, Arena *arena) {
 static void look_into_file(const char *name, OpRegistry *registry, const FunctionLibraryDefinition *ops,
                            Arena *arena) {
   char path[512];
-  snprintf(path, sizeof path, "%s/tests/data/facts/%s", TFCORE_SOURCE_DIR, name);
+  snprintf(path, sizeof path, "tests/data/facts/%s", name);
   StrBuf text = read_all(path);
   for (const char *line = strbuf_text(&text); *line;) {
     size_t length = strcspn(line, "\n");

@@ -344,7 +344,7 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
 
 TEST(recorded_facts_about_functions_hold) {
   for (int i = 0; i < 5; i++) kinds_run[i] = 0;
-  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/function.jsonl", 33, holds);
+  facts_run("tests/data/facts/function.jsonl", 33, holds);
   static const int kWant[] = {2, 4, 8, 1, 1}; /* the other 17 are functions */
   for (int i = 0; i < 5; i++) CHECK_INT_EQ(kinds_run[i], kWant[i]);
   printf("  33 facts about functions\n");

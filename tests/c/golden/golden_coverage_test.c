@@ -46,7 +46,7 @@ static uint64_t parse_dtypes(char *words) {
 }
 
 static bool read_ops(Table *table) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/op_tiers.txt", "rb");
+  FILE *file = fopen("tests/data/op_tiers.txt", "rb");
   if (!CHECK(file)) return false;
   char line[4096];
   while (table->count < MOST_OPS && fgets(line, sizeof line, file)) {
@@ -88,7 +88,7 @@ static void read_exception(Table *table, char *line) {
 }
 
 static bool read_exceptions(Table *table) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/golden_exceptions.txt", "rb");
+  FILE *file = fopen("tests/data/golden_exceptions.txt", "rb");
   if (!CHECK(file)) return false;
   char line[4096];
   while (fgets(line, sizeof line, file)) {

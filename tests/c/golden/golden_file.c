@@ -7,7 +7,7 @@
 
 #include "harness.h"
 
-#define FOLDER TFCORE_SOURCE_DIR "/tests/data/golden"
+#define FOLDER "tests/data/golden"
 
 int golden_file_names(int capacity, char names[][GOLDEN_NAME_CAPACITY]) {
   DIR *folder = opendir(FOLDER);

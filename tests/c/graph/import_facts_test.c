@@ -313,7 +313,7 @@ static char *replace_all(char *text, const char *from, const char *to, Arena *ar
 }
 
 TEST(import_facts_hold) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/import.jsonl", "rb");
+  FILE *file = fopen("tests/data/facts/import.jsonl", "rb");
   REQUIRE(file);
   StrBuf all = {0};
   char chunk[4096];

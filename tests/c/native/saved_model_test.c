@@ -10,7 +10,7 @@
 #include "runtime/thread_pool.h"
 #include "shortage.h"
 
-#define MODEL TFCORE_SOURCE_DIR "/tests/data/models/saved_models/legacy_init_op/"
+#define MODEL "tests/data/models/saved_models/legacy_init_op/"
 
 AFTER_EACH() {
   op_registry_clear(op_registry_global());

@@ -343,6 +343,4 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   return known ? ok : fact_differs(why, "the kind", kind, "one that the test knows");
 }
 
-TEST(recorded_facts_about_node_defs_hold) {
-  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/nodedef.jsonl", 126, holds);
-}
+TEST(recorded_facts_about_node_defs_hold) { facts_run("tests/data/facts/nodedef.jsonl", 126, holds); }

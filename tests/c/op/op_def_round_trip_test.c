@@ -119,7 +119,7 @@ TEST(the_ops_of_tensorflow_survive_the_spec_language) {
   Status status;
   status_init(&status);
   StrBuf text = {0};
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt", "rb");
+  FILE *file = fopen("tests/data/ops.pbtxt", "rb");
   REQUIRE(file);
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);

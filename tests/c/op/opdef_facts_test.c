@@ -150,6 +150,4 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
   return fact_differs(why, "the kind", kind, "one that the test knows");
 }
 
-TEST(recorded_facts_about_op_defs_hold) {
-  facts_run(TFCORE_SOURCE_DIR "/tests/data/facts/opdef.jsonl", 111, holds);
-}
+TEST(recorded_facts_about_op_defs_hold) { facts_run("tests/data/facts/opdef.jsonl", 111, holds); }

@@ -48,7 +48,7 @@ static OpList *read_ops(Arena *arena) {
   StrBuf text = {0};
   Status status;
   status_init(&status);
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt", "rb");
+  FILE *file = fopen("tests/data/ops.pbtxt", "rb");
   if (!CHECK(file)) return NULL;
   char chunk[4096];
   for (size_t got; (got = fread(chunk, 1, sizeof chunk, file)) > 0;) strbuf_append_bytes(&text, chunk, got);
@@ -86,7 +86,7 @@ TEST(facts_about_ops_to_come_hold) {
   Ops ops;
   int counts[SHAPE_FACT_RESULTS];
   begin_ops(&ops);
-  shape_facts_run_all(TFCORE_SOURCE_DIR "/tests/data/shape-facts.jsonl", find_candidate, &ops, counts);
+  shape_facts_run_all("tests/data/shape-facts.jsonl", find_candidate, &ops, counts);
   printf("shape facts of ops to come: %d hold, %d fail\n", counts[SHAPE_FACT_HOLDS],
          counts[SHAPE_FACT_FAILS]);
   CHECK(counts[SHAPE_FACT_HOLDS] > 0);

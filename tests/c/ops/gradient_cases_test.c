@@ -187,7 +187,7 @@ static void find_coverage(const char *op, Coverage *coverage) {
 /* Whether the file has a test of that name that mentions the op. */
 static bool has_test(const char *file_name, const char *test, const char *op) {
   char path[MAX_TEXT], line[1024], head[MAX_TEXT];
-  snprintf(path, sizeof path, TFCORE_SOURCE_DIR "/tests/c/%s", file_name);
+  snprintf(path, sizeof path, "tests/c/%s", file_name);
   snprintf(head, sizeof head, "TEST(%s)", test);
   FILE *file = fopen(path, "r");
   if (!CHECK(file)) return false;

@@ -126,7 +126,7 @@ static bool check_fact(const Json *fact, Arena *arena) {
 
 TEST(gradients_are_tensorflows) {
   static char line[65536];
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/grad.jsonl", "rb");
+  FILE *file = fopen("tests/data/facts/grad.jsonl", "rb");
   REQUIRE(file);
   Arena *arena = arena_new();
   int checked = 0, number = 0;

@@ -25,7 +25,7 @@ static bool read_reference(const char *name, Reference *reference) {
   char path[256];
   status_init(&status);
   *reference = (Reference){.arena = arena_new()};
-  snprintf(path, sizeof path, "%s/tests/data/%s", TFCORE_SOURCE_DIR, name);
+  snprintf(path, sizeof path, "tests/data/%s", name);
   FILE *file = fopen(path, "rb");
   if (!CHECK(file)) return false;
   StrBuf text = {0};
@@ -450,7 +450,7 @@ static bool check_tier_line(char *line) {
 }
 
 TEST(ops_of_tiers_1_and_2_have_their_kernels) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/op_tiers.txt", "r");
+  FILE *file = fopen("tests/data/op_tiers.txt", "r");
   REQUIRE(file);
   char line[1024];
   int ops = 0;

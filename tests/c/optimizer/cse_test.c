@@ -115,7 +115,7 @@ static bool holds(const Json *fact, const Json *answer, Arena *arena, StrBuf *wh
 }
 
 TEST(recorded_facts_about_common_subexpressions_hold) {
-  facts_run_kind(TFCORE_SOURCE_DIR "/tests/data/facts/optimizer.jsonl", "cse", 8, holds);
+  facts_run_kind("tests/data/facts/optimizer.jsonl", "cse", 8, holds);
 }
 
 /* --- cases beyond the facts --- */

@@ -212,5 +212,5 @@ TEST(recorded_facts_about_passes_hold) {
   add_missing_op(&kVariable);
   add_missing_op(&kSymbolicGradient);
   add_missing_op(&kSplit);
-  facts_run_kind(TFCORE_SOURCE_DIR "/tests/data/facts/optimizer.jsonl", "passes", 18, holds);
+  facts_run_kind("tests/data/facts/optimizer.jsonl", "passes", 18, holds);
 }

@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "json.h"
 
-#define PLACEMENT_CASES TFCORE_SOURCE_DIR "/tests/data/oracle/placement.jsonl"
+#define PLACEMENT_CASES "tests/data/oracle/placement.jsonl"
 
 typedef struct PlacementCase {
   const char *name;

@@ -65,7 +65,7 @@ static void check_sample(const ProtoDescriptor *descriptor, const char *bytes, s
 }
 
 TEST(messages_with_every_field_are_read_and_written_as_tensorflow_does) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/messages.txt", "rb");
+  FILE *file = fopen("tests/data/oracle/messages.txt", "rb");
   REQUIRE(file);
   enum { LINE = 1 << 20 };
   char *line = malloc(LINE);

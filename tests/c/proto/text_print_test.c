@@ -120,7 +120,7 @@ TEST(random_messages_survive_the_round_trip_through_text) {
 
 /* The file was written by TensorFlow's own text printer. */
 TEST(tensorflows_op_list_is_read_and_printed_unchanged) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/ops.pbtxt", "rb");
+  FILE *file = fopen("tests/data/ops.pbtxt", "rb");
   REQUIRE(CHECK(file));
   StrBuf text = {0}, out = {0};
   char chunk[4096];

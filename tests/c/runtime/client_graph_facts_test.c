@@ -135,6 +135,6 @@ TEST(client_graphs_have_the_nodes_that_were_recorded) {
   int checked = 0;
   status_init(&status);
   REQUIRE_OK(register_test_ops(&status), status);
-  CHECK(json_read_lines(TFCORE_SOURCE_DIR "/tests/data/facts/session.jsonl", check_fact, &checked) > 0);
+  CHECK(json_read_lines("tests/data/facts/session.jsonl", check_fact, &checked) > 0);
   CHECK_INT_EQ(checked, 8);
 }

@@ -228,7 +228,7 @@ static void check_fact(const Json *fact, Arena *arena) {
 }
 
 TEST(sessions_do_what_was_recorded) {
-  FILE *file = fopen(TFCORE_SOURCE_DIR "/tests/data/facts/session.jsonl", "rb");
+  FILE *file = fopen("tests/data/facts/session.jsonl", "rb");
   REQUIRE(file);
   char *line = NULL;
   size_t capacity = 0;

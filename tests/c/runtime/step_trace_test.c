@@ -120,7 +120,7 @@ static void check_case(const Json *test, void *argument) {
 
 TEST(traces_have_the_records_of_tensorflow) {
   int checked = 0;
-  CHECK_INT_EQ(json_read_lines(TFCORE_SOURCE_DIR "/tests/data/oracle/traces.jsonl", check_case, &checked), 8);
+  CHECK_INT_EQ(json_read_lines("tests/data/oracle/traces.jsonl", check_case, &checked), 8);
   CHECK_INT_EQ(checked, 8);
 }
 

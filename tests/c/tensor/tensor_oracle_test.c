@@ -25,7 +25,7 @@ typedef struct OracleFile {
 
 static bool open_records(OracleFile *file) {
   *file = (OracleFile){0};
-  FILE *stream = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/tensor_protos.txt", "rb");
+  FILE *stream = fopen("tests/data/oracle/tensor_protos.txt", "rb");
   if (!CHECK(stream)) return false;
   fseek(stream, 0, SEEK_END);
   long size = ftell(stream);

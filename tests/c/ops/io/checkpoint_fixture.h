@@ -10,7 +10,7 @@
 #include "op_runner.h"
 
 /* Written by TensorFlow (tests/oracle/checkpoints.py). */
-#define ORACLE TFCORE_SOURCE_DIR "/tests/data/oracle/checkpoints/"
+#define ORACLE "tests/data/oracle/checkpoints/"
 
 enum { MAX_SAVED = 64 };
 

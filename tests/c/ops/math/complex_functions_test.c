@@ -118,7 +118,7 @@ static bool read_group(FILE *stream, char line[400], Group *group) {
 static Group group;
 
 TEST(complex_functions_are_within_four_units_of_mpmath) {
-  FILE *stream = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/complex_functions.txt", "rb");
+  FILE *stream = fopen("tests/data/oracle/complex_functions.txt", "rb");
   REQUIRE(stream);
   char line[400] = "";
   int groups = 0;

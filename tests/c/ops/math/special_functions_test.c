@@ -54,7 +54,7 @@ static double error_of(const char *op, const double *arguments, int count, doubl
 }
 
 TEST(special_functions_agree_with_mpmath) {
-  FILE *stream = fopen(TFCORE_SOURCE_DIR "/tests/data/oracle/special_functions.txt", "rb");
+  FILE *stream = fopen("tests/data/oracle/special_functions.txt", "rb");
   REQUIRE(stream);
   char line[256];
   int values = 0;

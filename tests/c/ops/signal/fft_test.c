@@ -10,27 +10,49 @@
 #include "ops/signal/fft_plan.h"
 #include "random_numbers.h"
 
+/* A number of more digits than a double has: high is a float if it is a factor, and a rounded sum otherwise.
+ */
+typedef struct Wide {
+  double high, low;
+} Wide;
+
+static Wide factor_of(long double x) { return (Wide){(float)x, (double)(x - (float)x)}; }
+
+/* Adds x times the factor; x is a float, so that the product with `high` is exact. */
+static void add_product(Wide *sum, double x, Wide factor) {
+  double product = x * factor.high, next = sum->high + product, added = next - sum->high;
+  sum->low += (sum->high - (next - added)) + (product - added) + x * factor.low;
+  sum->high = next;
+}
+
 /* The largest error over all elements, relative to the root of the mean square of the result. */
 static double error_of(int64_t n, int64_t lanes, const double *x_re, const double *x_im, const double *re,
                        const double *im) {
   const long double turn = 6.283185307179586476925286766559L;
-  long double worst = 0, squares = 0;
+  Wide *cosines = mem_alloc(3 * n * (int64_t)sizeof *cosines), *sines = cosines + n, *negated = sines + n;
+  for (int64_t i = 0; i < n; i++) {
+    cosines[i] = factor_of(cosl(turn * (long double)i / (long double)n));
+    sines[i] = factor_of(-sinl(turn * (long double)i / (long double)n));
+    negated[i] = (Wide){-sines[i].high, -sines[i].low};
+  }
+  double worst = 0, squares = 0;
   for (int64_t lane = 0; lane < lanes; lane++) {
     for (int64_t k = 0; k < n; k++) {
-      long double a = 0, b = 0;
+      Wide a = {0, 0}, b = {0, 0};
       for (int64_t j = 0; j < n; j++) {
-        long double angle = -turn * (long double)(j * k % n) / (long double)n, c = cosl(angle),
-                    s = sinl(angle);
-        int64_t at = j * lanes + lane;
-        a += x_re[at] * c - x_im[at] * s;
-        b += x_re[at] * s + x_im[at] * c;
+        int64_t at = j * lanes + lane, root = j * k % n;
+        add_product(&a, x_re[at], cosines[root]);
+        add_product(&a, x_im[at], negated[root]);
+        add_product(&b, x_re[at], sines[root]);
+        add_product(&b, x_im[at], cosines[root]);
       }
-      long double off = hypotl(a - re[k * lanes + lane], b - im[k * lanes + lane]);
+      double off = hypot(a.high - re[k * lanes + lane] + a.low, b.high - im[k * lanes + lane] + b.low);
       worst = off > worst ? off : worst;
-      squares += a * a + b * b;
+      squares += a.high * a.high + b.high * b.high;
     }
   }
-  return (double)(worst / sqrtl(squares / (long double)(n * lanes)));
+  mem_free(cosines);
+  return worst / sqrt(squares / (double)(n * lanes));
 }
 
 static void check_length(int64_t n, int64_t lanes, bool wide) {
