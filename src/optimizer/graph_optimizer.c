@@ -18,6 +18,7 @@
 #include "optimizer/needless_waits.h"
 #include "optimizer/neutral_operands.h"
 #include "optimizer/reciprocal_factors.h"
+#include "optimizer/split_products.h"
 
 OptimizerOptions optimizer_options_all(const FunctionBodySource *source) {
   return (OptimizerOptions){.do_common_subexpression_elimination = true,
@@ -77,12 +78,19 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,     graph_dilate_convolutions,
-                                            graph_drop_leading_ones,       graph_hoist_products,
-                                            graph_enter_weights,           graph_drop_loop_variables,
-                                            graph_join_equal_variables,    graph_remove_neutral_operands,
-                                            graph_multiply_by_reciprocals, graph_find_gelu,
-                                            graph_flatten_products,        graph_fuse_products};
+static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,
+                                            graph_dilate_convolutions,
+                                            graph_drop_leading_ones,
+                                            graph_split_products,
+                                            graph_hoist_products,
+                                            graph_enter_weights,
+                                            graph_drop_loop_variables,
+                                            graph_join_equal_variables,
+                                            graph_remove_neutral_operands,
+                                            graph_multiply_by_reciprocals,
+                                            graph_find_gelu,
+                                            graph_flatten_products,
+                                            graph_fuse_products};
 
 static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   bool step, any = false, removed;

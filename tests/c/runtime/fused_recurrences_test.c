@@ -10,7 +10,9 @@
 #include "optimizer/fuse_parts.h"
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_checker.h"
+#include "optimizer/hoist_products.h"
 #include "optimizer/neutral_operands.h"
+#include "optimizer/split_products.h"
 #include "runtime/fused_steps.h"
 #include "runtime/loop_text.h"
 #include "runtime/thread_pool.h"
@@ -70,6 +72,29 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   MATMUL("y", "hs:1", "we", "false") OP("yb", "BiasAdd", "y be") OP("r", "Relu", "yb")            \
   MATMUL("u", "r", "ve", "true") "half Const ^is ; float=0.5\n" OP("s", "Mul", "u half")           \
   OP("z", "AddV2", "s item") OP("h2", "Tanh", "z") EXIT("h") WRITE("is:1", "h2") RESERVE("limit") STACK("5")
+/* h = Tanh([x, h] w + b), of joined values. */
+#define JOINED(along, batch, first, second, w, transposed)                                        \
+  OUTSIDE ROW("[" batch ",20]") FULL("[" batch ",20]") FED("x", "[5," batch ",20]") FED("h", "[" batch ",20]") \
+  FED("w", w) FED("b", "[20]") LIST("x") COUNTER("1", "0") WEIGHTS("w") WEIGHTS("b")               \
+  VARIABLE("h", "DT_FLOAT", "h", "t") "along Const ^is ; int=" along "\n"                          \
+  "xh ConcatV2 " first " " second " along ; T=DT_FLOAT N=2\n" MATMUL("y", "xh", "we", transposed)  \
+  OP("z", "BiasAdd", "y be") OP("t", "Tanh", "z") EXIT("h")                                        \
+  WRITE("is:1", "t") RESERVE("limit") STACK("-1")
+/* h = the largest rows of [x; h] w, of joined rows. */
+#define JOINED_ROWS                                                                                \
+  OUTSIDE ROW("[1,20]") FED("x", "[5,1,20]") FED("h", "[1,20]") FED("w", "[20,20]") LIST("x")      \
+  COUNTER("1", "0") WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "t") "along Const ^is ; int=0\n"   \
+  "xh ConcatV2 item hs:1 along ; T=DT_FLOAT N=2\n" MATMUL("y", "xh", "we", "false")                \
+  "rows Const ^is ; int=0\n" OP("most", "Max", "y rows") "same Const ^is ; ints=[1,20]\n"          \
+  "t Reshape most same ; T=DT_FLOAT\n" EXIT("h")
+/* h = Tanh([x0, h0] w): only the axis is dead when the loop has ended. */
+#define JOINED_IN_ROUNDS                                                                           \
+  OUTSIDE ROW("[1,20]") FED("x", "[5,1,20]") FED("h", "[1,20]") FED("w", "[40,20]") LIST("x")      \
+  COUNTER("1", "0") WEIGHTS("w") CONSTANT("zero", "DT_INT32", "zero") CONSTANT("first", "DT_FLOAT", "h") \
+  VARIABLE("h", "DT_FLOAT", "h", "t") "along Const ^is ; int=1\nsize Const ^liste ; ints=[1,20]\n" \
+  "x0 TensorListGetItem liste zeroe size ; element_dtype=DT_FLOAT Tshape=DT_INT32\n"               \
+  "xh ConcatV2 x0 firste along ; T=DT_FLOAT N=2\n" MATMUL("y", "xh", "we", "false")                \
+  OP("t", "Tanh", "y") EXIT("h")
 /* h = Tanh(x + h w) where the mask of a round is true, as Keras writes it: with a Tile that repeats it once. */
 #define MASKED(batch, columns) \
   MASKED_OF(batch, columns, OP("z", "AddV2", "y item") OP("t", "Tanh", "z") OP("h2", "SelectV2", "tile t hs:1"))
@@ -112,9 +137,13 @@ static const Case kFused[] = {
     {MASKED("3", "1"), {"stack", "hout"}},
     {MASKED("3", "20"), {"stack", "hout"}},
     {MASKED_OF("3", "1", OP("h2", "SelectV2", "tile y item")), {"stack", "hout"}}, /* a choice alone */
+    {JOINED("1", "1", "item", "hs:1", "[40,20]", "false"), {"stack", "hout"}},
+    {JOINED("1", "3", "hs:1", "item", "[20,40]", "true"), {"stack", "hout"}},
+    {JOINED("-1", "2", "item", "hs:1", "[40,20]", "false"), {"stack", "hout"}},
 };
 /* Too many rows, an index that is not the first, another step of the counter, a list with more room, values
- * that leave otherwise, weights that change, and rounds of another number than a constant. */
+ * that leave otherwise, weights that change, rounds of another number than a constant, joined values that
+ * something else reads, too, joined rows, and values that are joined in the rounds only. */
 static const Case kOthers[] = {
     {RNN_OF("1", "0", "is:1", "[5,33,20]", "[33,20]", "false") RESERVE("limit") STACK("-1"),
      {"hout", "stack"}},
@@ -130,6 +159,11 @@ static const Case kOthers[] = {
              VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "vs:1", "false")
                  OP("z", "AddV2", "y item") OP("t", "Tanh", "z") EXIT("h"),
      {"hout"}},
+    {JOINED("1", "1", "item", "hs:1", "[40,20]", "false") VARIABLE("k", "DT_FLOAT", "c0", "xh") EXIT("k")
+         FED("c0", "[1,40]"),
+     {"hout", "kout"}},
+    {JOINED_ROWS, {"hout"}},
+    {JOINED_IN_ROUNDS, {"hout"}},
 };
 
 static NodeOutput named(const Graph *graph, const char *name) { return out(graph_find_node(graph, name)); }
@@ -171,6 +205,8 @@ static bool fuses(Graph *graph, const NodeSet *keep) {
   const FuseOptions options = {NULL, NULL};
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
   CHECK_OK(graph_infer_loops(graph, &status), status);
+  CHECK_OK(graph_split_products(graph, keep, &changed, &status), status);
+  CHECK_OK(graph_hoist_products(graph, keep, &changed, &status), status);
   CHECK_OK(graph_remove_neutral_operands(graph, keep, &changed, &status), status);
   CHECK_OK(graph_fuse_products(graph, keep, &changed, &status), status);
   CHECK_OK(graph_fuse_elementwise(graph, keep, &options, &changed, &status), status);
@@ -230,7 +266,7 @@ static void check_case(const Case *of, int number, bool fused, Random *random) {
   session_free(session);
   CHECK_INT_EQ(fuses(f.graph, NULL), fused);
   CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), fused);
-  if (fused) CHECK_INT_EQ(count_ops(f.graph, "Enter") + count_ops(f.graph, "LoopCond"), 0);
+  if (fused) CHECK_INT_EQ(count_ops(f.graph, "Exit") + count_ops(f.graph, "LoopCond"), 0);
   end(&f);
 }
 
@@ -386,7 +422,12 @@ static void add_computed(Cell *cell, int number) {
   char name[16];
   snprintf(name, sizeof name, "r%d", number);
   strbuf_printf(&cell->text, "%s ", name);
-  if (one_in(cell->random, 4))
+  if (one_in(cell->random, 12))
+    strbuf_printf(&cell->text,
+                  "MatMul joined%d w2e ; T=DT_FLOAT transpose_a=false transpose_b=false\n"
+                  "joined%d ConcatV2 item %s along ; T=DT_FLOAT N=2\n",
+                  number, number, row_name(cell));
+  else if (one_in(cell->random, 4))
     strbuf_printf(&cell->text, "MatMul %s w%de ; T=DT_FLOAT transpose_a=false transpose_b=%s\n",
                   row_name(cell), (int)random_below(cell->random, 2),
                   one_in(cell->random, 2) ? "true" : "false");
@@ -451,6 +492,10 @@ static void write_cell(Cell *cell) {
                   "w%de Enter w%d ; T=DT_FLOAT frame_name='loop' is_constant=true\n",
                   i, cell->units, cell->units, i, i);
   strbuf_printf(&cell->text,
+                "w2 Placeholder ; dtype=DT_FLOAT shape=[%d,%d]\n"
+                "w2e Enter w2 ; T=DT_FLOAT frame_name='loop' is_constant=true\nalong Const ^is ; int=1\n",
+                2 * cell->units, cell->units);
+  strbuf_printf(&cell->text,
                 "b0 Placeholder ; dtype=DT_FLOAT shape=[%d]\nb1 Placeholder ; dtype=DT_FLOAT shape=[%d,1]\n"
                 "b2 Placeholder ; dtype=DT_FLOAT shape=[1,%d]\n",
                 cell->units, cell->batch, cell->units);
@@ -476,20 +521,22 @@ static void write_cell(Cell *cell) {
 
 static TestStep step_of_cell(const Graph *graph, const Cell *cell, Random *random) {
   static const char *const kStates[] = {"s0", "s1", "s2"}, *const kLast[] = {"s0out", "s1out", "s2out"},
-                           *const kWeights[] = {"w0", "w1"};
+                           *const kWeights[] = {"w0", "w1", "w2"};
   TestStep step = {.fetches = {named(graph, "stack")}, .num_fetches = 1};
   const int64_t dims[] = {ROUNDS, cell->batch, cell->units}, square[] = {cell->units, cell->units},
-                column[] = {cell->batch, 1}, row[] = {1, cell->units}, masks[] = {ROUNDS, cell->batch, 1};
+                joined[] = {2 * cell->units, cell->units}, column[] = {cell->batch, 1},
+                row[] = {1, cell->units}, masks[] = {ROUNDS, cell->batch, 1};
   feed(&step, graph, "x", 3, dims, random);
   feed(&step, graph, "b0", 1, dims + 2, random);
   feed(&step, graph, "b1", 2, column, random);
   feed(&step, graph, "b2", 2, row, random);
   feed(&step, graph, "m", 3, masks, random);
   /* Products of large weights would enlarge errors from round to round. */
-  for (int i = 0; i < 2; i++) {
-    feed(&step, graph, kWeights[i], 2, square, random);
+  for (int i = 0; i < 3; i++) {
+    feed(&step, graph, kWeights[i], 2, i < 2 ? square : joined, random);
     float *weights = tensor_f32(&step.values[step.num_feeds - 1]);
-    for (int k = 0; k < cell->units * cell->units; k++) weights[k] /= 1 + (float)cell->units / 8;
+    for (int k = 0; k < tensor_num_elements(&step.values[step.num_feeds - 1]); k++)
+      weights[k] /= 1 + (float)cell->units / 8;
   }
   for (int i = 0; i < cell->num_states; i++) {
     feed(&step, graph, kStates[i], 2, dims + 1, random);
