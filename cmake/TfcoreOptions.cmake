@@ -35,8 +35,8 @@ set(TFCORE_WARNINGS -Wall -Wextra -Werror -Wno-psabi -Wno-missing-field-initiali
 add_compile_options(-fno-math-errno -ffp-contract=off)
 # Messages of tests name files as the repository does, and builds do not depend on where they were made. ccache makes paths
 # relative to the build folder.
-file(RELATIVE_PATH TFCORE_SOURCE_FROM_BINARY ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
-add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${TFCORE_SOURCE_FROM_BINARY}/=)
+file(RELATIVE_PATH source_from_binary ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${source_from_binary}=)
 
 if(EMSCRIPTEN)
   # The functions that the engine has in JavaScript, for all programs.

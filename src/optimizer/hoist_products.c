@@ -72,10 +72,7 @@ static void find_term(const Hoist *h, Candidate *c) {
 
 static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
   *found = false;
-  if (!node_is_own(node, "MatMul") || !optimizer_is_free(h->keep, node) || node->num_inputs != 2) return true;
-  if ((node->output_types[0] != DT_FLOAT && node->output_types[0] != DT_DOUBLE) ||
-      node_def_is_true(node->def, "transpose_a"))
-    return true;
+  if (!loop_value_is_product(h->keep, node)) return true;
   const Edge *item = loop_value_source(node->inputs[0]);
   if (!item || !node_is_own(item->src, "TensorListGetItem")) return true;
   const Node *enter = loop_value_entered(item->src->inputs[0]),
@@ -96,16 +93,6 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
 
 /* --- the new nodes: those outside are dead, or fail, where the list does --- */
 
-static void begin_node(const Hoist *h, NodeBuilder *b, const char *op, const Node *like) {
-  node_builder(b, h->graph, op, graph_unique_name(h->graph, like->name));
-  node_builder_place_as(b, like);
-}
-
-static bool finish_node(const Hoist *h, NodeBuilder *b, Node **made) {
-  TRY(node_builder_finish_bare(b, made, h->status));
-  return graph_infer_leniently(h->graph, *made, h->status);
-}
-
 /* Whether the list waits for something else than its rows. */
 static bool waits_for_more(const Node *list) {
   const Node *shape = list->inputs[1] ? list->inputs[1]->src : NULL;
@@ -114,7 +101,7 @@ static bool waits_for_more(const Node *list) {
 
 static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   NodeBuilder b;
-  begin_node(h, &b, "BatchMatMulV2", c->product);
+  loop_value_begin_node(&b, h->graph, "BatchMatMulV2", c->product);
   Arena *arena = node_builder_arena(&b);
   node_builder_type(&b, "T", c->product->output_types[0]);
   node_builder_attr(&b, "adj_x", attr_value_bool(arena, false));
@@ -122,7 +109,7 @@ static bool add_products(const Hoist *h, const Candidate *c, Node **made) {
   node_builder_input(&b, c->rows);
   node_builder_input(&b, c->weights);
   if (waits_for_more(c->list)) node_builder_control(&b, c->list);
-  return finish_node(h, &b, made);
+  return loop_value_finish_node(&b, made, h->status);
 }
 
 /* The row outside of the loop. */
@@ -146,42 +133,42 @@ static bool add_term(const Hoist *h, const Candidate *c, Node **products) {
   NodeBuilder b;
   if (!c->term) return true;
   TRY(find_bias(h, c, &bias));
-  begin_node(h, &b, "AddV2", c->term);
+  loop_value_begin_node(&b, h->graph, "AddV2", c->term);
   node_builder_type(&b, "T", c->product->output_types[0]);
   node_builder_input(&b, (NodeOutput){*products, 0});
   node_builder_input(&b, bias);
-  return finish_node(h, &b, products);
+  return loop_value_finish_node(&b, products, h->status);
 }
 
 /* An element shape of unknown rank. */
 static bool add_any_shape(const Hoist *h, const Candidate *c, Node **made) {
   NodeBuilder b;
-  begin_node(h, &b, "Const", c->list);
+  loop_value_begin_node(&b, h->graph, "Const", c->list);
   node_builder_scalar(&b, DT_INT32, -1);
   node_builder_control(&b, c->list);
-  return finish_node(h, &b, made);
+  return loop_value_finish_node(&b, made, h->status);
 }
 
 static bool add_list(const Hoist *h, const Candidate *c, Node *products, Node *any, Node **made) {
   NodeBuilder b;
-  begin_node(h, &b, "TensorListFromTensor", c->list);
+  loop_value_begin_node(&b, h->graph, "TensorListFromTensor", c->list);
   node_builder_type(&b, "element_dtype", c->product->output_types[0]);
   node_builder_type(&b, "shape_type", DT_INT32);
   node_builder_input(&b, (NodeOutput){products, 0});
   node_builder_input(&b, (NodeOutput){any, 0});
-  return finish_node(h, &b, made);
+  return loop_value_finish_node(&b, made, h->status);
 }
 
 static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, Node **made) {
   NodeBuilder b;
-  begin_node(h, &b, "TensorListGetItem", c->item);
+  loop_value_begin_node(&b, h->graph, "TensorListGetItem", c->item);
   node_builder_type(&b, "element_dtype", c->product->output_types[0]);
   node_builder_type(&b, "Tshape", DT_INT32);
   node_builder_input(&b, (NodeOutput){list, 0});
   node_builder_input(&b, edge_value(c->item->inputs[1]));
   node_builder_input(&b, (NodeOutput){any, 0});
   loop_value_copy_controls(&b, c->item);
-  TRY(finish_node(h, &b, made));
+  TRY(loop_value_finish_node(&b, made, h->status));
   (*made)->output_shapes[0] = c->product->output_shapes[0];
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include "graph/frame_loop.h"
 #include "op/node_def.h"
+#include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
 
 const Edge *loop_value_source(const Edge *edge) {
@@ -97,7 +98,17 @@ bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool 
   return true;
 }
 
-/* --- constant Enters --- */
+/* --- new nodes --- */
+
+void loop_value_begin_node(NodeBuilder *b, Graph *graph, const char *op, const Node *like) {
+  node_builder(b, graph, op, graph_unique_name(graph, like->name));
+  node_builder_place_as(b, like);
+}
+
+bool loop_value_finish_node(NodeBuilder *b, Node **made, Status *status) {
+  TRY(node_builder_finish_bare(b, made, status));
+  return graph_infer_leniently(b->graph, *made, status);
+}
 
 void loop_value_copy_controls(NodeBuilder *b, const Node *like) {
   for (int32_t i = 0; i < like->num_control_inputs; i++)
@@ -107,8 +118,7 @@ void loop_value_copy_controls(NodeBuilder *b, const Node *like) {
 bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **made, Status *status) {
   static const char *const kSame[] = {"frame_name", "parallel_iterations"};
   NodeBuilder b;
-  node_builder(&b, graph, "Enter", graph_unique_name(graph, like->name));
-  node_builder_place_as(&b, like);
+  loop_value_begin_node(&b, graph, "Enter", like);
   node_builder_type(&b, "T", value.node->output_types[value.index]);
   for (int i = 0; i < 2; i++) {
     const AttrValue *same = node_def_attr(like->def, kSame[i]);
@@ -117,8 +127,15 @@ bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **m
   node_builder_attr(&b, "is_constant", attr_value_bool(node_builder_arena(&b), true));
   node_builder_input(&b, value);
   loop_value_copy_controls(&b, like);
-  TRY(node_builder_finish_bare(&b, made, status));
-  return graph_infer_leniently(graph, *made, status);
+  return loop_value_finish_node(&b, made, status);
+}
+
+/* --- products --- */
+
+bool loop_value_is_product(const NodeSet *keep, const Node *node) {
+  return node_is_own(node, "MatMul") && optimizer_is_free(keep, node) && node->num_inputs == 2 &&
+         (node->output_types[0] == DT_FLOAT || node->output_types[0] == DT_DOUBLE) &&
+         !node_def_is_true(node->def, "transpose_a");
 }
 
 static bool is_product(const Node *node) {

@@ -2,6 +2,7 @@
 #ifndef TFCORE_OPTIMIZER_LOOP_VALUES_H_
 #define TFCORE_OPTIMIZER_LOOP_VALUES_H_
 
+#include "graph/graph_walk.h"
 #include "graph/node_builder.h"
 
 /* The Enter and the NextIteration that the Merge of a variable reads; false if it does not read one of each.
@@ -28,6 +29,13 @@ const Node *loop_value_origin(const Edge *edge);
 MUST_CHECK bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits,
                                       Status *status);
 
+/* Whether the node is a MatMul of float or double rows that a pass may replace. */
+bool loop_value_is_product(const NodeSet *keep, const Node *node);
+
+/* Begins a node of an op, with a name like that of `like`, and placed as it. */
+void loop_value_begin_node(NodeBuilder *b, Graph *graph, const char *op, const Node *like);
+/* Adds it, with the shapes that its inputs give it. */
+MUST_CHECK bool loop_value_finish_node(NodeBuilder *b, Node **made, Status *status);
 /* Gives the node that is built the control inputs of another one. */
 void loop_value_copy_controls(NodeBuilder *b, const Node *like);
 /* Adds a constant Enter of `value`, into the loop of the Enter `like`. */

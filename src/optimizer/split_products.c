@@ -23,12 +23,6 @@ static int64_t size_at(ShapeHandle shape, int axis) {
   return shape && shape_rank(shape) == 2 && dim_known(shape->dims[axis]) ? dim_value(shape->dims[axis]) : -1;
 }
 
-static bool is_product(const NodeSet *keep, const Node *node) {
-  return node_is_own(node, "MatMul") && optimizer_is_free(keep, node) && node->num_inputs == 2 &&
-         (node->output_types[0] == DT_FLOAT || node->output_types[0] == DT_DOUBLE) &&
-         !node_def_is_true(node->def, "transpose_a");
-}
-
 /* Whether it joins two values for one reader. */
 static bool is_pair(const NodeSet *keep, const Node *node) {
   return node_is_own(node, "ConcatV2") && optimizer_is_free(keep, node) && node->num_inputs == 3 &&
@@ -52,7 +46,8 @@ static bool joins_columns(const Split *s, bool *columns) {
 
 static bool find(const NodeSet *keep, Node *node, Split *s, bool *found) {
   *found = false;
-  if (!is_product(keep, node) || !node->inputs[0] || !is_pair(keep, node->inputs[0]->src)) return true;
+  if (!loop_value_is_product(keep, node) || !node->inputs[0] || !is_pair(keep, node->inputs[0]->src))
+    return true;
   s->product = node;
   s->concat = node->inputs[0]->src;
   s->enter = loop_value_entered(node->inputs[1]);
@@ -69,13 +64,7 @@ static bool find(const NodeSet *keep, Node *node, Split *s, bool *found) {
 /* --- the new nodes --- */
 
 static void begin_node(const Split *s, NodeBuilder *b, const char *op) {
-  node_builder(b, s->graph, op, graph_unique_name(s->graph, s->product->name));
-  node_builder_place_as(b, s->product);
-}
-
-static bool finish_node(const Split *s, NodeBuilder *b, Node **made) {
-  TRY(node_builder_finish_bare(b, made, s->status));
-  return graph_infer_leniently(s->graph, *made, s->status);
+  loop_value_begin_node(b, s->graph, op, s->product);
 }
 
 /* The sizes of the parts, in front of the loop. */
@@ -88,7 +77,7 @@ static bool add_sizes(const Split *s, Node **made) {
   begin_node(s, &b, "Const");
   node_builder_tensor(&b, &sizes);
   node_builder_control(&b, s->enter->inputs[0]->src);
-  bool ok = finish_node(s, &b, made);
+  bool ok = loop_value_finish_node(&b, made, s->status);
   tensor_clear(&sizes);
   return ok;
 }
@@ -98,7 +87,7 @@ static bool add_axis(const Split *s, Node **made) {
   begin_node(s, &b, "Const");
   node_builder_scalar(&b, DT_INT32, transposes_right(s));
   node_builder_control(&b, s->enter->inputs[0]->src);
-  return finish_node(s, &b, made);
+  return loop_value_finish_node(&b, made, s->status);
 }
 
 /* Both parts of the right-hand side, in front of the loop. */
@@ -112,7 +101,7 @@ static bool add_parts(const Split *s, Node **made) {
   node_builder_type(&b, "Tlen", DT_INT64);
   node_builder_int(&b, "num_split", 2);
   node_builder_inputs(&b, (NodeOutput[]){edge_value(s->enter->inputs[0]), sizes, axis}, 3);
-  return finish_node(s, &b, made);
+  return loop_value_finish_node(&b, made, s->status);
 }
 
 /* The product of joined value `i`. */
@@ -125,7 +114,7 @@ static bool add_product(const Split *s, Node *parts, int i, NodeOutput *made) {
   node_builder_input(&b, edge_value(s->concat->inputs[i]));
   node_builder_input(&b, (NodeOutput){right, 0});
   made->index = 0;
-  return finish_node(s, &b, &made->node);
+  return loop_value_finish_node(&b, &made->node, s->status);
 }
 
 static bool split(const Split *s) {
@@ -137,7 +126,7 @@ static bool split(const Split *s) {
   begin_node(s, &b, "AddV2");
   node_builder_type(&b, "T", s->product->output_types[0]);
   node_builder_inputs(&b, products, 2);
-  TRY(finish_node(s, &b, &sum.node));
+  TRY(loop_value_finish_node(&b, &sum.node, s->status));
   TRY(optimizer_move_consumers(s->graph, s->product, &sum, NULL, s->status));
   graph_remove_node(s->graph, s->product);
   graph_remove_node(s->graph, s->concat);
