@@ -18,7 +18,7 @@ endif()
 
 add_library(tfcore_harness STATIC ${CMAKE_SOURCE_DIR}/tests/c/harness.c ${CMAKE_SOURCE_DIR}/tests/c/shortage.c)
 target_compile_options(tfcore_harness PRIVATE ${TFCORE_WARNINGS})
-# The tests read their data below the source folder, to which the harness changes. No other object depends on where that is.
+# The tests read their data below the source folder, which the harness enters. No other object depends on where that is.
 target_compile_definitions(tfcore_harness PRIVATE TFCORE_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
 target_include_directories(tfcore_harness PUBLIC ${CMAKE_SOURCE_DIR}/tests/c)
 target_link_libraries(tfcore_harness PUBLIC tfcore_base)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,6 +19,13 @@ __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void) { return "allocator_may_return_null=1:second_deadlock_stack=1"; }
 __attribute__((visibility("default"))) const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void) { return "print_stacktrace=1"; }
+
+/* Paths of data are relative to the source folder. This runs before files of data become tests. */
+__attribute__((constructor(101))) static void enter_source_folder(void) {
+  if (chdir(TFCORE_SOURCE_DIR) == 0) return;
+  perror(TFCORE_SOURCE_DIR);
+  exit(2);
+}
 
 /* An endless loop of failing checks must not hide the first ones. */
 enum { MAX_REPORTS_PER_TEST = 20, MAX_STATUS_CHARS = 600, MAX_EXCEPT = 8 };
@@ -184,10 +192,6 @@ int main(int argc, char **argv) {
     }
   }
 
-  if (chdir(TFCORE_SOURCE_DIR) != 0) {
-    perror(TFCORE_SOURCE_DIR);
-    return 2;
-  }
   int passed = 0, failed = 0;
   for (const TestCase *test_case = first_test; test_case; test_case = test_case->next) {
     if (!is_chosen(test_case, &choice)) continue;
