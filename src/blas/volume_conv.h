@@ -8,7 +8,8 @@
  * [batch, planes, rows, columns, out_channels], dense.
  *
  * How it works: the input planes that one output plane uses are stacked as channels of one image. The
- * convolution of that image is two-dimensional, and blas/conv.h computes it. A copied element takes part in
+ * convolution of that image is two-dimensional, and blas/conv.h computes it, or blas/winograd.h where that
+ * suits. A copied element takes part in
  * rows * columns * out_channels products, so the copy costs little. Stacks are made for a few planes at a
  * time. The gradient of the input adds stacks up instead. Results do not depend on the number of threads.
  */
@@ -25,7 +26,8 @@ typedef struct Conv3d {
 /* Convolutions of one element type. */
 typedef struct Conv3dType {
   /* The size of `workspace` for `run` in bytes (64-byte aligned); may be 0. -1 when it exceeds int64. Beyond
-   * the workspace of a product, it is at most the size of two filters and of one stack, or a megabyte. */
+   * the workspace of a product and a filter that is transformed for it, it is at most the size of two filters
+   * and of one stack, or a megabyte. */
   int64_t (*workspace)(ConvProduct product, const Conv3d *conv);
   /* a and b as in ConvProduct, all of the same type. The whole result is written. No size may be 0. */
   void (*run)(ConvProduct product, const Conv3d *conv, const void *a, const void *b, void *result,
