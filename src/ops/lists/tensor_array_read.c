@@ -1,11 +1,12 @@
-/* Ops that read TensorArrays: one element (Read), several elements stacked along a new dimension (Gather), or
- * all elements concatenated along their first dimension (Concat). */
+/* Ops that read TensorArrays: one element (Read), or several elements stacked along a new dimension (Gather).
+ */
 #include <stdint.h>
 
 #include "base/alloc.h"
 #include "op/node_def.h"
 #include "ops/support/elements.h"
 #include "ops/lists/tensor_array.h"
+#include "ops/lists/tensor_array_rows.h"
 #include "ops/lists/tensor_array_shapes.h"
 #include "ops/lists/tensor_list.h"
 
@@ -54,7 +55,7 @@ typedef struct PackState {
   int64_t dims[SHAPE_MAX_RANK];
 } PackState;
 
-static bool refuse_empty(const char *what, const char *doing, int rank, const int64_t *dims, Status *status) {
+bool array_refuse_empty(const char *what, const char *doing, int rank, const int64_t *dims, Status *status) {
   StrBuf text = {0};
   element_shape_print(rank, dims, &text);
   if (strbuf_ok(&text, status))
@@ -66,35 +67,15 @@ static bool refuse_empty(const char *what, const char *doing, int rank, const in
   return false;
 }
 
-/* "[2,3]" of a shape from dimension `first` on. */
-static const char *rest_text(const Shape *shape, int first, char text[SHAPE_TEXT_CAPACITY]) {
-  Shape rest = {0};
-  Status ignored;
-  status_init(&ignored);
-  bool ok = shape_set(&rest, shape->rank - first, shape_dims(shape) + first, &ignored);
-  const char *made = ok ? shape_text(&rest, text) : "[...]";
-  shape_clear(&rest);
-  return made;
-}
-
-static bool same_rest(const Shape *a, const Shape *b, int first) {
-  if (a->rank != b->rank) return false;
-  for (int i = first; i < a->rank; i++) {
-    if (shape_dim(a, i) != shape_dim(b, i)) return false;
-  }
-  return true;
-}
-
 /* --- elements that were read --- */
 
-static void drop_all(Tensor *values, int64_t count) {
+void array_drop_all(Tensor *values, int64_t count) {
   for (int64_t i = 0; i < count; i++) tensor_clear(&values[i]);
   mem_free(values);
 }
 
-/* Reads the elements `indices`, or the first `count` elements if it is NULL. NULL with status on failure. */
-static Tensor *read_all(TensorArray *array, const int32_t *indices, int64_t count, BufferPool *pool,
-                        Status *status) {
+Tensor *array_read_all(TensorArray *array, const int32_t *indices, int64_t count, BufferPool *pool,
+                       Status *status) {
   Tensor *values = mem_calloc(count, sizeof *values);
   if (!values) {
     status_oom(status, "elements of a tensor array");
@@ -102,15 +83,14 @@ static Tensor *read_all(TensorArray *array, const int32_t *indices, int64_t coun
   }
   for (int64_t i = 0; i < count; i++) {
     if (tensor_array_read(array, indices ? indices[i] : i, &values[i], pool, status)) continue;
-    drop_all(values, count);
+    array_drop_all(values, count);
     return NULL;
   }
   return values;
 }
 
-/* Sets the output to the concatenation of the values. */
-static bool join(KernelContext *context, const Tensor *values, int64_t count, int rank, const int64_t *dims,
-                 Status *status) {
+bool array_join(KernelContext *context, const Tensor *values, int64_t count, int rank, const int64_t *dims,
+                Status *status) {
   Tensor *out;
   TRY(kernel_allocate_output_dims(context, 0, rank, dims, &out, status));
   for (int64_t i = 0, at = 0; i < count; i++) {
@@ -121,7 +101,7 @@ static bool join(KernelContext *context, const Tensor *values, int64_t count, in
   return true;
 }
 
-static bool no_elements(KernelContext *context, int rank, const int64_t *dims, Status *status) {
+bool array_no_elements(KernelContext *context, int rank, const int64_t *dims, Status *status) {
   int64_t all[SHAPE_MAX_RANK];
   Tensor *out;
   if (rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
@@ -167,7 +147,7 @@ static bool gather_values(KernelContext *context, const Tensor *values, int64_t 
   if (shape->rank + 1 > SHAPE_MAX_RANK) return status_invalid(status, "Too many dimensions in tensor");
   dims[0] = count;
   for (int i = 0; i < shape->rank; i++) dims[i + 1] = shape_dim(shape, i);
-  return join(context, values, count, shape->rank + 1, dims, status);
+  return array_join(context, values, count, shape->rank + 1, dims, status);
 }
 
 static bool gather(KernelContext *context, Status *status) {
@@ -180,12 +160,12 @@ static bool gather(KernelContext *context, Status *status) {
   int64_t count = tensor_num_elements(indices);
   if (count == 0)
     return element_shape_known(array->rank, array->dims)
-               ? no_elements(context, array->rank, array->dims, status)
-               : refuse_empty("element shape", "packing", array->rank, array->dims, status);
-  Tensor *values = read_all(array, tensor_i32(indices), count, context->pool, status);
+               ? array_no_elements(context, array->rank, array->dims, status)
+               : array_refuse_empty("element shape", "packing", array->rank, array->dims, status);
+  Tensor *values = array_read_all(array, tensor_i32(indices), count, context->pool, status);
   if (!values) return false;
   bool ok = gather_values(context, values, count, status);
-  drop_all(values, count);
+  array_drop_all(values, count);
   return ok;
 }
 
@@ -222,104 +202,4 @@ const OpRegistration kOpTensorArrayGatherV3 = {
     .state_size = sizeof(PackState),
     .construct = gather_construct,
     .kernels = {{DT_INVALID, gather}},
-};
-
-/* --- Concat --- */
-
-static bool concat_construct(const KernelConstruction *construction, void *memory, Status *status) {
-  PackState *state = memory;
-  return array_shape_attr(construction->node, "element_shape_except0", &state->rank, state->dims, status);
-}
-
-static bool check_rows(const PackState *state, const Tensor *values, int64_t i, Status *status) {
-  char a[SHAPE_TEXT_CAPACITY], b[SHAPE_TEXT_CAPACITY];
-  const Shape *first = &values[0].shape, *shape = &values[i].shape;
-  StrBuf said = {0};
-  if (shape->rank < 1)
-    return status_invalid(status,
-                          "Concat saw a scalar shape at index %lld but requires at least vectors.  "
-                          "Did you mean to call pack?",
-                          (long long)i);
-  if (!same_rest(first, shape, 1))
-    return status_invalid(status,
-                          "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: "
-                          "%s but index %lld has (excepting dimension 0) shape: %s",
-                          rest_text(first, 1, a), (long long)i, rest_text(shape, 1, b));
-  if (i > 0 || array_shape_fits(state->rank, state->dims, shape, 1)) return true;
-  element_shape_print(state->rank, state->dims, &said);
-  if (strbuf_ok(&said, status))
-    status_invalid(status,
-                   "TensorArray was passed element_shape_except0 %s but index 0 has (excepting dimension 0) "
-                   "shape: %s which does not match.",
-                   strbuf_text(&said), rest_text(shape, 1, a));
-  strbuf_free(&said);
-  return false;
-}
-
-static bool concat_values(KernelContext *context, const Tensor *values, int64_t count, Status *status) {
-  int64_t dims[SHAPE_MAX_RANK], rows = 0;
-  Tensor *lengths;
-  for (int64_t i = 0; i < count; i++) {
-    TRY(check_rows(context->state, values, i, status));
-    if (__builtin_add_overflow(rows, shape_dim(&values[i].shape, 0), &rows))
-      return status_invalid(status, "Too many rows");
-  }
-  dims[0] = rows;
-  for (int i = 1; i < values[0].shape.rank; i++) dims[i] = shape_dim(&values[0].shape, i);
-  TRY(kernel_allocate_output_dims(context, 1, 1, &count, &lengths, status));
-  for (int64_t i = 0; i < count; i++) tensor_i64(lengths)[i] = shape_dim(&values[i].shape, 0);
-  return join(context, values, count, values[0].shape.rank, dims, status);
-}
-
-static bool concat(KernelContext *context, Status *status) {
-  const PackState *state = context->state;
-  TensorArray *array;
-  Tensor *lengths;
-  TRY(tensor_array_of_type(context->inputs[0], context->output_types[0], "requested", &array, status));
-  int64_t count = array->count;
-  if (count == 0) {
-    if (!element_shape_known(state->rank, state->dims))
-      return refuse_empty("element_shape_except0", "concatenating", state->rank, state->dims, status);
-    return kernel_allocate_output_dims(context, 1, 1, &count, &lengths, status) &&
-           no_elements(context, state->rank, state->dims, status);
-  }
-  Tensor *values = read_all(array, NULL, count, context->pool, status);
-  if (!values) return false;
-  bool ok = concat_values(context, values, count, status);
-  drop_all(values, count);
-  return ok;
-}
-
-static bool concat_shape(InferenceContext *c, Status *status) {
-  ShapeHandle value, lengths;
-  TRY(array_check_inputs(c, 1, status));
-  TRY(shape_ok(shape_unknown(c), &value, status));
-  TRY(shape_ok(shape_vector(c, dim_unknown(c)), &lengths, status));
-  shape_set_output(c, 0, value);
-  shape_set_output(c, 1, lengths);
-  return true;
-}
-
-/* The gradient splits dvalue by the lengths of the elements. The elements may have been cleared by then, but
- * an array of gradients has their shapes. So the lengths come from an array of gradients without writes. */
-const OpRegistration kOpTensorArrayConcatV3 = {
-    .name = "TensorArrayConcatV3",
-    .inputs = {"handle: resource", "flow_in: float"},
-    .outputs = {"value: dtype", "lengths: int64"},
-    .attrs = {"dtype: type", "element_shape_except0: shape = { unknown_rank: true }"},
-    .is_stateful = true,
-    .shape = concat_shape,
-    .gradient =
-        "TensorArrayConcatV3Gradient[dtype:type](handle:resource, flow_in:float, dvalue:dtype, "
-        "dlengths:int64) -> (dhandle:float, dflow:float) {\n"
-        "  g = TensorArrayGradV3[source='gradients'](handle, flow_in)\n"
-        "  z = TensorArrayGradV3[source='lengths', _keeps_elements=true](handle, flow_in)\n"
-        "  zeros = TensorArrayConcatV3[dtype=$dtype](z:grad_handle, z:flow_out)\n"
-        "  w = TensorArraySplitV3[T=$dtype](g:grad_handle, dvalue, zeros:lengths, g:flow_out)\n"
-        "  none = ZerosLike[T=float](flow_in)\n"
-        "  return dhandle = none:y, dflow = w:flow_out\n"
-        "}\n",
-    .state_size = sizeof(PackState),
-    .construct = concat_construct,
-    .kernels = {{DT_INVALID, concat}},
 };

@@ -1,9 +1,9 @@
-/* Ops that write to TensorArrays: one element (Write), each slice of a tensor (Scatter), or consecutive
- * groups of its rows (Split). */
+/* Ops that write to TensorArrays: one element (Write), or each slice of a tensor (Scatter). */
 #include <stdint.h>
 
 #include "ops/support/elements.h"
 #include "ops/lists/tensor_array.h"
+#include "ops/lists/tensor_array_rows.h"
 #include "ops/lists/tensor_array_shapes.h"
 
 /* --- Write --- */
@@ -47,10 +47,8 @@ const OpRegistration kOpTensorArrayWriteV3 = {
 
 /* --- writing several elements --- */
 
-/* Writes `rows` rows of the tensor, from row `first` on, as one element. `keep`: the element has a dimension
- * for its rows; otherwise it is one row. */
-static bool write_rows(KernelContext *context, TensorArray *array, int64_t index, const Tensor *value,
-                       int64_t first, int64_t rows, bool keep, Status *status) {
+bool array_write_rows(KernelContext *context, TensorArray *array, int64_t index, const Tensor *value,
+                      int64_t first, int64_t rows, bool keep, Status *status) {
   int64_t dims[SHAPE_MAX_RANK];
   int rank = value->shape.rank - !keep;
   dims[0] = rows;
@@ -92,7 +90,7 @@ static bool scatter(KernelContext *context, Status *status) {
   TRY(check_scatter(array, indices, value, status));
   int64_t count = tensor_num_elements(indices);
   for (int64_t i = 0; i < count; i++)
-    TRY(write_rows(context, array, tensor_i32(indices)[i], value, i, 1, false, status));
+    TRY(array_write_rows(context, array, tensor_i32(indices)[i], value, i, 1, false, status));
   return kernel_set_output(context, 0, context->inputs[3], NULL, status);
 }
 
@@ -128,71 +126,4 @@ const OpRegistration kOpTensorArrayScatterV3 = {
         "  return dhandle = none:y, dindices = zero:y, dvalue = d:value, dflow_in = dflow\n"
         "}\n",
     .kernels = {{DT_INVALID, scatter}},
-};
-
-/* --- Split --- */
-
-static bool check_split(const TensorArray *array, const Tensor *value, const Tensor *lengths,
-                        Status *status) {
-  char text[SHAPE_TEXT_CAPACITY];
-  int64_t total = 0, count = tensor_num_elements(lengths);
-  TRY(array_check_vector("lengths to be a vector,", lengths, status));
-  if (value->shape.rank < 1)
-    return status_invalid(status, "Expected value to be at least a vector, but received shape: %s",
-                          shape_text(&value->shape, text));
-  for (int64_t i = 0; i < count; i++) {
-    int64_t length = tensor_i64(lengths)[i];
-    if (length < 0)
-      return status_invalid(status, "Expected lengths to be >= 0, but saw: %lld", (long long)length);
-    if (__builtin_add_overflow(total, length, &total)) total = INT64_MAX;
-  }
-  if (total != shape_dim(&value->shape, 0))
-    return status_invalid(status,
-                          "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
-                          "%lld and value's shape is: %s",
-                          (long long)total, shape_text(&value->shape, text));
-  return count == array->count || (array->dynamic_size && count > array->count) ||
-         status_invalid(status,
-                        "TensorArray's size is not equal to the size of lengths (%lld vs. %lld), and the "
-                        "TensorArray is not marked as dynamically resizeable",
-                        (long long)array->count, (long long)count);
-}
-
-static bool split(KernelContext *context, Status *status) {
-  const Tensor *value = context->inputs[1], *lengths = context->inputs[2];
-  TensorArray *array;
-  TRY(tensor_array_of_type(context->inputs[0], value->dtype, "is trying to write", &array, status));
-  TRY(check_split(array, value, lengths, status));
-  int64_t count = tensor_num_elements(lengths);
-  for (int64_t i = 0, row = 0; i < count; i++) {
-    TRY(write_rows(context, array, i, value, row, tensor_i64(lengths)[i], true, status));
-    row += tensor_i64(lengths)[i];
-  }
-  return kernel_set_output(context, 0, context->inputs[3], NULL, status);
-}
-
-static bool split_shape(InferenceContext *c, Status *status) {
-  ShapeHandle lengths;
-  TRY(array_check_inputs(c, 3, status));
-  TRY(shape_with_rank(c, shape_input(c, 2), 1, &lengths, status));
-  return array_set_flow(c, 0, status);
-}
-
-const OpRegistration kOpTensorArraySplitV3 = {
-    .name = "TensorArraySplitV3",
-    .inputs = {"handle: resource", "value: T", "lengths: int64", "flow_in: float"},
-    .outputs = {"flow_out: float"},
-    .attrs = {"T: type"},
-    .is_stateful = true,
-    .shape = split_shape,
-    .gradient =
-        "TensorArraySplitV3Gradient[T:type](handle:resource, value:T, lengths:int64, flow_in:float, "
-        "dflow:float) -> (dhandle:float, dvalue:T, dlengths:int64, dflow_in:float) {\n"
-        "  g = TensorArrayGradV3[source='gradients'](handle, dflow)\n"
-        "  d = TensorArrayConcatV3[dtype=$T](g:grad_handle, g:flow_out)\n"
-        "  none = ZerosLike[T=float](dflow)\n"
-        "  zero = ZerosLike[T=int64](lengths)\n"
-        "  return dhandle = none:y, dvalue = d:value, dlengths = zero:y, dflow_in = dflow\n"
-        "}\n",
-    .kernels = {{DT_INVALID, split}},
 };
