@@ -13,6 +13,7 @@
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
 #include "optimizer/leading_ones.h"
+#include "optimizer/list_arrays.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/loop_variables.h"
 #include "optimizer/needless_waits.h"
@@ -78,10 +79,8 @@ static bool run_round(Graph *graph, const OptimizerOptions *options, bool *chang
 typedef bool GraphPass(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 /* What a product can be fused with is found in the order of these passes. */
-static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,
-                                            graph_dilate_convolutions,
+static GraphPass *const kProductPasses[] = {graph_dilate_convolutions,
                                             graph_drop_leading_ones,
-                                            graph_split_products,
                                             graph_hoist_products,
                                             graph_enter_weights,
                                             graph_drop_loop_variables,
@@ -92,9 +91,23 @@ static GraphPass *const kProductPasses[] = {graph_drop_needless_waits,
                                             graph_flatten_products,
                                             graph_fuse_products};
 
-static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  bool step, any = false, removed;
+/* Makes one form of loops that are written in several ways. The parts of constant weights become constants.
+ */
+static bool prepare_loops(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  const NodeSet *keep = options->keep;
+  bool written, waits, split;
+  TRY(graph_list_read_arrays(graph, keep, changed, status));
   TRY(graph_infer_loops(graph, status));
+  TRY(graph_list_written_arrays(graph, keep, &written, status));
+  TRY(graph_drop_needless_waits(graph, keep, &waits, status));
+  TRY(graph_split_products(graph, keep, &split, status));
+  *changed |= written || waits || split;
+  return !split || fold(graph, options, changed, status);
+}
+
+static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  bool step, any, removed;
+  TRY(prepare_loops(graph, options, &any, status));
   for (size_t i = 0; i < sizeof kProductPasses / sizeof *kProductPasses; i++) {
     TRY(kProductPasses[i](graph, options->keep, &step, status));
     any |= step;

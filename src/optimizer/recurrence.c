@@ -4,6 +4,7 @@
 #include "op/op_registry.h"
 #include "optimizer/fuse_recurrences.h"
 #include "optimizer/fusible_ops.h"
+#include "optimizer/loop_rounds.h"
 #include "optimizer/loop_values.h"
 #include "optimizer/optimizer_internal.h"
 
@@ -13,7 +14,6 @@ typedef struct Finder {
   const NodeSet *keep;
   const ControlFlowInfo *frames;
   Status *status;
-  const FrameVariable *counter;
   int64_t rows; /* of all matrices that change */
   double work;  /* multiply-adds of a round */
   Node **members;
@@ -29,20 +29,10 @@ static int64_t columns_of(const Finder *f, ShapeHandle shape) {
   return is_known_matrix(shape) && dim_value(shape->dims[0]) == f->rows ? dim_value(shape->dims[1]) : 0;
 }
 
-static bool is_number(const Finder *f, const Edge *edge, int64_t *number) {
-  const Node *origin = loop_value_origin(edge);
-  Tensor value = {0};
-  bool is_known;
-  if (!origin || !optimizer_constant(origin, &value, &is_known, f->status)) return false;
-  bool fits = is_known && value.shape.rank == 0 && dtype_is_integer((int)value.dtype);
-  if (fits) *number = tensor_int_at(&value, 0);
-  tensor_clear(&value);
-  return fits;
-}
-
 static bool is_the_number(const Finder *f, const Edge *edge, int64_t wanted) {
   int64_t number;
-  return is_number(f, edge, &number) && number == wanted;
+  bool is_known;
+  return loop_number(edge, &number, &is_known, f->status) && is_known && number == wanted;
 }
 
 /* The variable whose value in a round the edge carries, or NULL. */
@@ -126,33 +116,19 @@ static bool find_rows(Finder *f) {
   return false;
 }
 
-/* --- the counter --- */
+/* --- rounds --- */
 
-static bool counts_by_one(const Finder *f, const FrameVariable *v) {
-  const Edge *sum = loop_value_source(v->next->inputs[0]);
-  if (!sum || (!node_is_own(sum->src, "AddV2") && !node_is_own(sum->src, "Add"))) return false;
-  for (int i = 0; i < 2; i++) {
-    if (variable_of(f, sum->src->inputs[i]) == v && is_the_number(f, sum->src->inputs[1 - i], 1)) return true;
-  }
-  return false;
+static bool find_rounds(const Finder *f) {
+  bool is_known;
+  return loop_find_rounds(f->r->loop->condition, &f->r->rounds, &is_known, f->status) && is_known &&
+         f->r->rounds >= 1;
 }
 
-static bool find_counter(Finder *f) {
-  const FrameLoop *loop = f->r->loop;
-  const Edge *less = loop_value_source(loop->condition->inputs[0]);
-  if (!less || !node_is_own(less->src, "Less")) return false;
-  const Edge *merged = loop_value_source(less->src->inputs[0]);
-  if (!merged || !is_number(f, less->src->inputs[1], &f->r->rounds) || f->r->rounds < 1) return false;
-  for (int i = 0; i < loop->num_variables; i++) {
-    const FrameVariable *v = &loop->variables[i];
-    if (v->merge != merged->src || merged->src_output != 0) continue;
-    f->counter = v;
-    return is_the_number(f, v->enter->inputs[0], 0) && counts_by_one(f, v);
-  }
-  return false;
+/* Whether the edge carries the number of the round. */
+static bool is_counter(const Finder *f, const Edge *edge) {
+  bool counts;
+  return loop_value_counts(edge, &counts, f->status) && counts;
 }
-
-static bool is_counter(const Finder *f, const Edge *edge) { return variable_of(f, edge) == f->counter; }
 
 /* --- inputs --- */
 
@@ -497,7 +473,7 @@ static bool find(Finder *f) {
   Recurrence *r = f->r;
   const Node *around = f->frames[r->loop->condition->id].parent_frame;
   if (!around || around->id != SOURCE_ID) return false;
-  return find_members(f) && find_rows(f) && find_counter(f) && find_results(f) && find_next(f) &&
+  return find_members(f) && find_rows(f) && find_rounds(f) && find_results(f) && find_next(f) &&
          r->num_inputs + r->num_values <= RECURRENCE_MOST_VALUES &&
          f->work * (double)r->rounds <= RECURRENCE_MOST_WORK;
 }

@@ -10,6 +10,12 @@ static bool oom(Status *status) { return status_oom(status, "the graph of a step
 
 /* --- effects --- */
 
+/* Whether the node changes at most a TensorArray, which ends with the step: nodes that need the change read a
+ * flow. */
+static bool changes_array(const Node *node) {
+  return node->num_outputs > 0 && strncmp(node->op->def->name, "TensorArray", strlen("TensorArray")) == 0;
+}
+
 /* Adds the nodes with effects to the control results. */
 static bool require_effects(FunctionBody *body, bool all_stateful, Status *status) {
   int64_t ids = graph_num_node_ids(body->graph);
@@ -22,7 +28,7 @@ static bool require_effects(FunctionBody *body, bool all_stateful, Status *statu
     Node *node = graph_node(body->graph, id);
     if (!node || node_is_boundary(node)) continue;
     bool effects = all_stateful && node->op->def->is_stateful;
-    if (!effects) TRY(node_has_effects(node, &effects, status));
+    if (!effects && !changes_array(node)) TRY(node_has_effects(node, &effects, status));
     if (effects) required[count++] = node;
   }
   body->control_ret_nodes = required;

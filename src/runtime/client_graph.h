@@ -7,9 +7,9 @@
  *
  * Its arguments are the fed outputs, and its results are the fetched outputs, in the same order. The `_Arg`
  * and `_Retval` nodes have TensorFlow's names: `_arg_x_0_0` and `_retval_y_0_0` (node, output, position). The
- * control results are the targets and all nodes with effects (node_has_effects). Nodes with effects run even
- * when a pass finds that no node reads their outputs. All other nodes keep their names and the order of their
- * ids.
+ * control results are the targets and all nodes with effects (node_has_effects), except those of a step that
+ * change TensorArrays. Nodes with effects run even when a pass finds that no node reads their outputs. All
+ * other nodes keep their names and the order of their ids.
  */
 #ifndef TFCORE_RUNTIME_CLIENT_GRAPH_H_
 #define TFCORE_RUNTIME_CLIENT_GRAPH_H_

@@ -12,6 +12,7 @@
 #include "optimizer/fuse_products.h"
 #include "optimizer/graph_checker.h"
 #include "optimizer/hoist_products.h"
+#include "optimizer/list_arrays.h"
 #include "optimizer/neutral_operands.h"
 #include "optimizer/split_products.h"
 #include "runtime/fused_steps.h"
@@ -33,13 +34,26 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   name "exit Exit " name "s ; T=DT_FLOAT\n" name "out Identity " name "exit ; T=DT_FLOAT\n"
 #define OUTSIDE INT("zero", "0") INT("any", "-1") INT("limit", "5")
 /* `step` counts the rounds, and `at` is where a result is written. */
-#define COUNTER(step, at)                                                                          \
+#define COUNTER(step, at) ROUND_NUMBER(step, at) ITEM
+#define ROUND_NUMBER(step, at)                                                                     \
   VARIABLE("i", "DT_INT32", "zero", "inc") CONSTANT("limit", "DT_INT32", "limit")                  \
-  CONSTANT("list", "DT_VARIANT", "list")                        \
   "less Less im limite ; T=DT_INT32\nc LoopCond less\n"                                            \
   "one Const ^is ; int=" step "\ninc AddV2 is:1 one ; T=DT_INT32\n"                                \
-  "index Const ^is ; int=" at "\n"                                                                 \
+  "index Const ^is ; int=" at "\n"
+#define ITEM                                                                                       \
+  CONSTANT("list", "DT_VARIANT", "list")                                                           \
   "item TensorListGetItem liste is:1 row ; element_dtype=DT_FLOAT Tshape=DT_INT32\n"
+/* The same with TensorArrays (optimizer/list_arrays.h). */
+#define ARRAY(name) name " TensorArrayV3 limit ; dtype=DT_FLOAT element_shape=unknown tensor_array_name='" name "'\n"
+#define ARRAY_ITEM                                                                                 \
+  ARRAY("array") "places Const ; ints=[0,1,2,3,4]\nrows TensorArrayScatterV3 array places x array:1 ; T=DT_FLOAT\n" \
+  CONSTANT("array", "DT_RESOURCE", "array") CONSTANT("rows", "DT_FLOAT", "rows")                   \
+  "item TensorArrayReadV3 arraye is:1 rowse ; dtype=DT_FLOAT\n"
+#define ARRAY_WRITE(value)                                                                         \
+  ARRAY("room") CONSTANT("room", "DT_RESOURCE", "room") VARIABLE("o", "DT_FLOAT", "room:1", "set") \
+  "set TensorArrayWriteV3 roome is:1 " value " os:1 ; T=DT_FLOAT\noout Exit os ; T=DT_FLOAT\n"     \
+  "all TensorArrayGatherV3 room places oout ; dtype=DT_FLOAT element_shape=unknown\n"               \
+  "stack Identity all ; T=DT_FLOAT\n"
 #define WRITE(index, value)                                                                        \
   VARIABLE("o", "DT_VARIANT", "room", "set")                                                       \
   "set TensorListSetItem os:1 " index " " value " ; element_dtype=DT_FLOAT\n"
@@ -205,7 +219,9 @@ static bool fuses(Graph *graph, const NodeSet *keep) {
   bool changed = false;
   const FuseOptions options = {NULL, NULL};
   CHECK_OK(graph_fixup_source_and_sink_edges(graph, NULL, &status), status);
+  CHECK_OK(graph_list_read_arrays(graph, keep, &changed, &status), status);
   CHECK_OK(graph_infer_loops(graph, &status), status);
+  CHECK_OK(graph_list_written_arrays(graph, keep, &changed, &status), status);
   CHECK_OK(graph_split_products(graph, keep, &changed, &status), status);
   CHECK_OK(graph_hoist_products(graph, keep, &changed, &status), status);
   CHECK_OK(graph_remove_neutral_operands(graph, keep, &changed, &status), status);
@@ -414,6 +430,7 @@ typedef struct Cell {
   Random *random;
   StrBuf text;
   int batch, units, num_states, num_rows;
+  bool has_arrays;          /* else lists */
   char rows[MOST_ROWS][16]; /* the names of rows so far */
   bool read[MOST_ROWS];
 } Cell;
@@ -488,7 +505,8 @@ static void add_states(Cell *cell) {
 static void write_cell(Cell *cell) {
   char name[16];
   int computed = 1 + (int)random_below(cell->random, 12);
-  strbuf_append(&cell->text, INT("zero", "0") INT("any", "-1") INT("limit", "5") LIST("x") COUNTER("1", "0"));
+  strbuf_append(&cell->text, INT("zero", "0") INT("any", "-1") INT("limit", "5") ROUND_NUMBER("1", "0"));
+  strbuf_append(&cell->text, cell->has_arrays ? ARRAY_ITEM : LIST("x") ITEM);
   strbuf_printf(&cell->text,
                 "row Const ^is ; ints=[%d,%d]\nfull Const ; ints=[%d,%d]\n"
                 "x Placeholder ; dtype=DT_FLOAT shape=[5,%d,%d]\n",
@@ -528,7 +546,8 @@ static void write_cell(Cell *cell) {
   for (int i = 0; i < computed; i++) add_computed(cell, i);
   join_rows(cell);
   add_states(cell);
-  strbuf_printf(&cell->text, WRITE("is:1", "r%d") RESERVE("limit") STACK("-1"),
+  strbuf_printf(&cell->text,
+                cell->has_arrays ? ARRAY_WRITE("r%d") : WRITE("is:1", "r%d") RESERVE("limit") STACK("-1"),
                 (int)random_below(cell->random, computed));
 }
 
@@ -582,18 +601,20 @@ static bool check_cell(Cell *cell) {
 TEST(random_cells_compute_the_same_in_one_node) {
   static const int kUnits[] = {1, 3, 8, 17, 64, 150}, kBatches[] = {1, 1, 2, 5, 12};
   Random random = {6};
-  int fused = 0, several = 0;
+  int fused = 0, several = 0, of_arrays = 0;
   for (int seed = 0; seed < 500; seed++) {
     Cell cell = {.random = &random,
                  .batch = kBatches[random_below(&random, COUNT(kBatches))],
                  .units = kUnits[random_below(&random, COUNT(kUnits))],
-                 .num_states = 1 + (int)random_below(&random, MOST_STATES)};
+                 .num_states = 1 + (int)random_below(&random, MOST_STATES),
+                 .has_arrays = one_in(&random, 3)};
     CHECK_CONTEXT("cell %d", seed);
     bool is_fused = check_cell(&cell);
     fused += is_fused;
     several += is_fused && cell.batch > 1;
+    of_arrays += is_fused && cell.has_arrays;
     strbuf_free(&cell.text);
   }
   CHECK_CONTEXT("%s", "");
-  CHECK(fused > 60 && several > 20);
+  CHECK(fused > 60 && several > 20 && of_arrays > 20);
 }
