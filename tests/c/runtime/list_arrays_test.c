@@ -5,6 +5,7 @@
 #include "op/fused_op.h"
 #include "optimizer/graph_checker.h"
 #include "optimizer/graph_optimizer.h"
+#include "runtime/client_graph.h"
 #include "runtime/fused_steps.h"
 #include "runtime/loop_text.h"
 
@@ -216,4 +217,20 @@ TEST(arrays_of_loops_become_lists) {
 TEST(other_arrays_stay) {
   Random random = {2};
   for (int i = 0; i < COUNT(kOthers); i++) check_case(&kOthers[i], i, false, &random);
+}
+
+/* Nodes with effects stay in a step, and passes may not replace them. Arrays have none outside of the step.
+ */
+TEST(steps_need_not_keep_arrays) {
+  Fixture f;
+  FunctionBody *body;
+  REQUIRE(begin(&f));
+  REQUIRE_OK(import_lines(f.graph, kListed[0].lines, &f.status), f.status);
+  const NodeOutput fetch = named(f.graph, "stack");
+  const StepSignature signature = {.fetches = &fetch, .num_fetches = 1};
+  if (CHECK_OK(client_graph_of_step(f.graph, &signature, &body, &f.status), f.status)) {
+    CHECK_INT_EQ(body->num_control_rets, 0);
+    function_body_free(body);
+  }
+  end(&f);
 }
