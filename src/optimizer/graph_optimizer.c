@@ -42,6 +42,7 @@ static bool clean_up(Graph *graph, const OptimizerOptions *options, bool *change
 }
 
 static bool fold(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
+  if (options->opt_level < OPTIMIZER_L1 && !options->do_constant_folding) return true;
   const FoldOptions how = {.max_constant_size_in_bytes = options->max_folded_constant_in_bytes,
                            .trust_shapes = options->trust_shapes,
                            .keep = options->keep,
@@ -62,13 +63,13 @@ static bool inline_calls(Graph *graph, const OptimizerOptions *options, bool *ch
 }
 
 static bool run_round(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
-  bool step, level = options->opt_level >= OPTIMIZER_L1;
+  bool step;
   TRY(clean_up(graph, options, changed, status));
-  if (level || options->do_constant_folding) TRY(fold(graph, options, changed, status));
+  TRY(fold(graph, options, changed, status));
   /* Otherwise common subexpressions would miss the added nodes. */
   TRY(graph_fixup_source_and_sink_edges(graph, &step, status));
   if (options->do_function_inlining) *changed |= step;
-  if (level || options->do_common_subexpression_elimination) {
+  if (options->opt_level >= OPTIMIZER_L1 || options->do_common_subexpression_elimination) {
     TRY(graph_merge_common(graph, options->keep, options->consider_merging, &step, status));
     *changed |= step;
   }

@@ -67,10 +67,12 @@ static bool drop_sizes(const Lister *l, const Array *a) {
 
 /* --- what an array must be like --- */
 
-/* Whether the array has constant size, and the node, whose input 0 it is, handles elements of its type. */
-static bool find_array(const Lister *l, const Edge *handle, DataType type, Array *a, bool *found) {
+/* Whether the array has constant size, and the node gives elements of its type on its device. */
+static bool find_array(const Lister *l, const Edge *handle, const Node *node, Array *a, bool *found) {
+  const DataType type = node->output_types[0];
   *found = false;
   if (!handle || !is_free_op(l, handle->src, "TensorArrayV3") || handle->src_output != 0) return true;
+  if (!optimizer_same_device(node, handle->src)) return true;
   a->node = handle->src;
   a->dtype = type;
   if (node_def_is_true(a->node->def, "dynamic_size") || !a->node->inputs[0]) return true;
@@ -79,6 +81,11 @@ static bool find_array(const Lister *l, const Edge *handle, DataType type, Array
   TRY(loop_number(a->node->inputs[0], &a->size, found, l->status));
   *found = *found && a->size >= 1 && own == type && dtype_is_pod(type);
   return true;
+}
+
+/* Whether the node stores elements of the array's type on its device. */
+static bool stores(const Array *a, const Node *node) {
+  return node->input_types[2] == a->dtype && optimizer_same_device(node, a->node);
 }
 
 /* Whether a shape that a node says, which may be known in part, certainly is that of the elements. */
@@ -207,12 +214,11 @@ static bool find_read(const Lister *l, Node *node, ReadArray *r, bool *found) {
     return true;
   r->scatter = r->flow->inputs[0]->src;
   if (!is_free_op(l, r->scatter, "TensorArrayScatterV3")) return true;
-  TRY(find_array(l, a->handle->inputs[0], node->output_types[0], a, found));
+  TRY(find_array(l, a->handle->inputs[0], node, a, found));
   if (!*found) return true;
   a->indices = r->scatter->inputs[1];
   a->value = r->scatter->inputs[2];
-  *found =
-      reads_alone(l, r) && r->scatter->input_types[2] == a->dtype && optimizer_same_device(node, r->scatter);
+  *found = reads_alone(l, r) && stores(a, r->scatter);
   if (*found) TRY(find_shape(l, a, 1, found));
   if (*found) TRY(are_all(l, a, found));
   if (*found) TRY(counts(l, node->inputs[1], a, found));
@@ -311,15 +317,14 @@ static bool find_written(const Lister *l, Node *node, WrittenArray *w, bool *fou
   if (!is_free_op(l, node, "TensorArrayGatherV3") || !node->inputs[2]) return true;
   w->gather = node;
   w->num_passed = 0;
-  TRY(find_array(l, node->inputs[0], node->output_types[0], a, found));
+  TRY(find_array(l, node->inputs[0], node, a, found));
   if (!*found) return true;
   *found = find_variable(l, w);
   if (!*found) return true;
   a->handle = w->write->inputs[0]->src;
   a->indices = node->inputs[1];
   a->value = w->write->inputs[2];
-  *found =
-      writes_alone(l, w) && w->write->input_types[2] == a->dtype && optimizer_same_device(node, w->write);
+  *found = writes_alone(l, w) && stores(a, w->write);
   if (*found) TRY(find_shape(l, a, 0, found));
   if (*found) TRY(fits(l, node, a, found));
   if (*found) TRY(are_all(l, a, found));
