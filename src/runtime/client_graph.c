@@ -58,7 +58,10 @@ bool step_signature_copy(const StepSignature *from, Arena *arena, StepSignature 
   to->fetches = copy(arena, from->fetches, from->num_fetches, sizeof *from->fetches);
   to->targets = copy(arena, from->targets, from->num_targets, sizeof(Node *));
   to->connections = copy(arena, from->connections, from->num_connections, sizeof *from->connections);
-  return (to->feeds && to->fetches && to->targets && to->connections) || oom(status);
+  if (from->feed_dims)
+    to->feed_dims = copy(arena, from->feed_dims, from->num_feed_dims, sizeof *to->feed_dims);
+  return (to->feeds && to->fetches && to->targets && to->connections && !to->feed_dims == !from->feed_dims) ||
+         oom(status);
 }
 
 bool step_signature_check(const StepSignature *asked, const Graph *graph, Status *status) {
@@ -215,12 +218,18 @@ static bool add_boundary(Client *c, const char *op, const char *prefix, NodeOutp
 }
 
 static bool add_args(Client *c) {
+  const int64_t *dims = c->signature->feed_dims;
   c->args = arena_calloc(c->arena, c->signature->num_feeds, sizeof *c->args);
   if (!c->args) return oom(c->status);
   for (int i = 0; i < c->signature->num_feeds; i++) {
     NodeOutput feed = c->signature->feeds[i];
     TRY(add_boundary(c, "_Arg", "_arg", feed, i, &c->args[i]));
-    if (!c->signature->any_shapes) c->args[i]->output_shapes[0] = graph_output_shape(feed);
+    if (dims) {
+      TRY(graph_set_shape(c->into, (NodeOutput){c->args[i], 0}, (int)dims[0], dims + 1, c->status));
+      dims += 1 + dims[0];
+    } else if (!c->signature->any_shapes) {
+      c->args[i]->output_shapes[0] = graph_output_shape(feed);
+    }
   }
   return true;
 }
@@ -286,7 +295,8 @@ static bool add_results(Client *c) {
 /* The graph inferred its shapes from the placeholders' shapes and from the values of other nodes. Feeding
  * such an output with another shape invalidates them. */
 static bool shapes_hold(const Graph *graph, const StepSignature *signature) {
-  bool hold = !signature->any_shapes && signature->num_connections == 0 && !graph_has_assumed_shapes(graph);
+  bool hold = !signature->any_shapes && !signature->feed_dims && signature->num_connections == 0 &&
+              !graph_has_assumed_shapes(graph);
   for (int i = 0; hold && i < signature->num_feeds; i++) hold = node_is_placeholder(signature->feeds[i].node);
   return hold;
 }

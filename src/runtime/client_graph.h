@@ -32,6 +32,10 @@ typedef struct StepSignature {
   const TensorConnection *connections;
   int num_connections;
   bool any_shapes; /* feeds may have other shapes than the graph inferred */
+  /* Without that: the rank and the sizes of each feed, which its values have; NULL: what the graph inferred.
+   */
+  const int64_t *feed_dims;
+  int num_feed_dims;
 } StepSignature;
 
 /* A copy in the arena. */

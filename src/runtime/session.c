@@ -29,6 +29,7 @@ Session *session_new(Graph *graph, Status *status) {
 
 void session_optimize(Session *session, bool optimize) {
   session_devices_optimize(session->devices, optimize);
+  session->keeps_nodes = !optimize;
 }
 
 void session_require_shapes(Session *session, bool required) { session->require_shapes = required; }
@@ -156,6 +157,8 @@ static void free_state(Session *session) {
   session->pool = NULL;
   mem_free(session->feed_values);
   session->feed_values = NULL;
+  mem_free(session->feed_dims);
+  session->feed_dims = NULL;
 }
 
 void session_unlock(Session *session) {
@@ -215,16 +218,45 @@ static bool refuse_shape(NodeOutput output, const Tensor *value, Status *status)
   return false;
 }
 
-/* This ignores outputs that do not exist: a later check refuses them. */
-bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
-                                  const Tensor *const *values) {
-  bool known = true;
-  if (session->require_shapes) return false;
-  for (int i = 0; known && i < num_feeds; i++) {
-    NodeOutput feed = feeds[i];
-    known = feed.index < 0 || feed.index >= feed.node->num_outputs || has_known_shape(feed, values[i]);
+static bool exists(NodeOutput output) { return output.index >= 0 && output.index < output.node->num_outputs; }
+
+static bool knows_all(NodeOutput output) {
+  ShapeHandle known = graph_output_shape(output);
+  return known && shape_fully_defined(known);
+}
+
+static bool write_dims(Session *session, StepSignature *asked, const Tensor *const *values, Status *status) {
+  int64_t count = asked->num_feeds;
+  for (int i = 0; i < asked->num_feeds; i++) {
+    if (values[i]->shape.rank > MOST_FED_RANK) return true;
+    count += values[i]->shape.rank;
   }
-  return !known;
+  if (!mem_grow((void **)&session->feed_dims, &session->dims_capacity, count, sizeof *session->feed_dims))
+    return status_oom(status, "a step");
+  int64_t *to = session->feed_dims;
+  for (int i = 0; i < asked->num_feeds; i++) {
+    const Shape *shape = &values[i]->shape;
+    *to++ = shape->rank;
+    for (int d = 0; d < shape->rank; d++) *to++ = shape_dim(shape, d);
+  }
+  asked->feed_dims = session->feed_dims;
+  asked->num_feed_dims = (int)count;
+  return true;
+}
+
+/* Outputs that do not exist are refused later, as are shapes that the session does not accept. */
+bool session_take_shapes(Session *session, StepSignature *asked, const Tensor *const *values,
+                         Status *status) {
+  bool fit = true, all_known = true;
+  for (int i = 0; i < asked->num_feeds; i++) {
+    if (!exists(asked->feeds[i])) continue;
+    fit = fit && has_known_shape(asked->feeds[i], values[i]);
+    all_known = all_known && knows_all(asked->feeds[i]);
+  }
+  asked->any_shapes = !fit && !session->require_shapes;
+  asked->feed_dims = NULL;
+  asked->num_feed_dims = 0;
+  return !fit || all_known || session->keeps_nodes || write_dims(session, asked, values, status);
 }
 
 bool session_check_value(const Session *session, NodeOutput feed, int position, const Tensor *value,
@@ -319,8 +351,8 @@ bool session_begin(Session *session, const SessionRunOptions *options, const Ste
   TRY(session_lock(session, status));
   graph_lock(session->graph);
   bool ok = session_take_graph(session, status) && step_signature_check(&asked, session->graph, status);
-  if (ok) asked.any_shapes = session_accepts_other_shapes(session, asked.feeds, asked.num_feeds, feed_values);
-  ok = ok && step_cache_prepare(session->cache, &asked, &prepared, status) &&
+  ok = ok && session_take_shapes(session, &asked, feed_values, status) &&
+       step_cache_prepare(session->cache, &asked, &prepared, status) &&
        session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
   session_unlock(session);

@@ -10,16 +10,24 @@ struct SessionCallable {
   Arena *arena;
   StepSignature signature;
   const PreparedStep *prepared[2]; /* [0]: for the inferred shapes, [1]: for any shapes; NULL: not made yet */
+  /* For the shapes of the values of the last call, if it had its own; NULL: no call had. */
+  const PreparedStep *shaped;
+  int64_t *dims; /* room for feed_dims of a signature */
+  int num_dims;
 };
 
 static bool new_callable(Session *session, const StepSignature *signature, SessionCallable **callable,
                          Status *status) {
   Arena *arena = arena_new();
   *callable = arena ? arena_calloc(arena, 1, sizeof **callable) : NULL;
-  if (*callable && step_signature_copy(signature, arena, &(*callable)->signature, status)) {
-    (*callable)->session = session;
-    (*callable)->arena = arena;
-    return true;
+  if (*callable) {
+    int64_t words = (int64_t)signature->num_feeds * (1 + MOST_FED_RANK);
+    (*callable)->dims = arena_calloc(arena, words, sizeof *(*callable)->dims);
+    if ((*callable)->dims && step_signature_copy(signature, arena, &(*callable)->signature, status)) {
+      (*callable)->session = session;
+      (*callable)->arena = arena;
+      return true;
+    }
   }
   arena_free(arena);
   *callable = NULL;
@@ -34,6 +42,24 @@ static bool prepare_call(SessionCallable *callable, bool any_shapes, const Prepa
   callable->signature.any_shapes = any_shapes;
   TRY(step_cache_prepare(callable->session->cache, &callable->signature, prepared, status));
   callable->prepared[any_shapes] = *prepared;
+  return true;
+}
+
+/* The same for the values of a call. */
+static bool prepare_values(SessionCallable *callable, const Tensor *const *values,
+                           const PreparedStep **prepared, Status *status) {
+  StepSignature asked = callable->signature;
+  TRY(session_take_shapes(callable->session, &asked, values, status));
+  if (!asked.feed_dims) return prepare_call(callable, asked.any_shapes, prepared, status);
+  size_t size = (size_t)asked.num_feed_dims * sizeof *asked.feed_dims;
+  *prepared = callable->shaped;
+  if (*prepared && callable->num_dims == asked.num_feed_dims &&
+      memcmp(callable->dims, asked.feed_dims, size) == 0)
+    return true;
+  TRY(step_cache_prepare(callable->session->cache, &asked, prepared, status));
+  callable->shaped = *prepared;
+  callable->num_dims = asked.num_feed_dims;
+  memcpy(callable->dims, asked.feed_dims, size);
   return true;
 }
 
@@ -64,11 +90,9 @@ bool session_begin_call(SessionCallable *callable, const SessionRunOptions *opti
     return status_invalid(status, "Expected %d feed tensors, but got %d", signature->num_feeds, num_feeds);
   TRY(session_lock(session, status));
   graph_lock(session->graph);
-  bool ok =
-      session_take_graph(session, status) && step_signature_check(signature, session->graph, status) &&
-      prepare_call(callable, session_accepts_other_shapes(session, signature->feeds, num_feeds, feed_values),
-                   &prepared, status) &&
-      session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
+  bool ok = session_take_graph(session, status) && step_signature_check(signature, session->graph, status) &&
+            prepare_values(callable, feed_values, &prepared, status) &&
+            session_begin_prepared(session, session->cache, prepared, options, feed_values, step, status);
   graph_unlock(session->graph);
   session_unlock(session);
   return ok;

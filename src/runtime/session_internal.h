@@ -27,6 +27,9 @@ struct Session {
   SessionStep *under_way, *idle; /* idle steps are reused, so that a repeated step allocates nothing */
   const Tensor **feed_values;    /* scratch: in the order of a program's arguments */
   int64_t feed_capacity;
+  int64_t *feed_dims; /* scratch: of a signature */
+  int64_t dims_capacity;
+  bool keeps_nodes;    /* steps are not optimized */
   atomic_bool closing; /* ends the step that is being advanced */
   int64_t timeout_ms;  /* the default for steps without a timeout; 0: none */
 };
@@ -54,9 +57,13 @@ void session_unlock(Session *session);
  */
 MUST_CHECK bool session_take_graph(Session *session, Status *status);
 
-/* Whether a value's shape is incompatible with the inferred one, and the session accepts such values. */
-bool session_accepts_other_shapes(const Session *session, const NodeOutput *feeds, int num_feeds,
-                                  const Tensor *const *values);
+enum { MOST_FED_RANK = 8 }; /* of values whose sizes are in a signature */
+
+/* Describes the shapes of the values that are fed: `any_shapes`, if one is incompatible with the inferred
+ * shape, and the session accepts it; `feed_dims`, which point into the session, if the graph does not know
+ * all sizes, so that steps can be optimized for them. */
+MUST_CHECK bool session_take_shapes(Session *session, StepSignature *asked, const Tensor *const *values,
+                                    Status *status);
 /* INVALID_ARGUMENT unless the value has the dtype of the output that it replaces and, if the session requires
  * it, a compatible shape. */
 MUST_CHECK bool session_check_value(const Session *session, NodeOutput feed, int position,

@@ -20,6 +20,7 @@ struct StepCache {
   Arena *arena;       /* keys and entries */
   StringMap requests; /* PreparedStep by the key of the unsorted signature */
   StringMap programs; /* CachedProgram by the key of the sorted signature */
+  StringMap families; /* Family by the key of the sorted signature without shapes */
   /* Scratch, so that a repeated request allocates nothing. */
   int64_t *key;
   int64_t key_capacity;
@@ -27,7 +28,17 @@ struct StepCache {
   int64_t output_capacity;
   int *order;
   int64_t order_capacity;
+  int64_t *dims;
+  int64_t dims_capacity;
 };
+
+/* Steps that differ only in the shapes of their feeds. The first shapes get programs of their own; all others
+ * share one, so that steps with many shapes are compiled a few times. */
+typedef struct Family {
+  int num_shapes; /* that have a program */
+} Family;
+
+enum { MOST_SHAPES = 3 };
 
 static bool oom(Status *status) { return status_oom(status, "a request"); }
 
@@ -48,10 +59,12 @@ void step_cache_free(StepCache *cache) {
   }
   string_map_free(&cache->requests);
   string_map_free(&cache->programs);
+  string_map_free(&cache->families);
   arena_free(cache->arena);
   mem_free(cache->key);
   mem_free(cache->outputs);
   mem_free(cache->order);
+  mem_free(cache->dims);
   mem_free(cache);
 }
 
@@ -76,6 +89,7 @@ static size_t write_key(const StepSignature *signature, int64_t *key) {
   key[n++] = signature->num_fetches;
   key[n++] = signature->num_connections;
   key[n++] = signature->num_targets * 2 + signature->any_shapes;
+  key[n++] = signature->num_feed_dims;
   n += write_outputs(signature->feeds, signature->num_feeds, key + n);
   n += write_outputs(signature->fetches, signature->num_fetches, key + n);
   for (int i = 0; i < signature->num_connections; i++) {
@@ -83,15 +97,19 @@ static size_t write_key(const StepSignature *signature, int64_t *key) {
     n += write_outputs(&signature->connections[i].to, 1, key + n);
   }
   for (int i = 0; i < signature->num_targets; i++) key[n++] = signature->targets[i]->id;
+  for (int i = 0; i < signature->num_feed_dims; i++) key[n++] = signature->feed_dims[i];
   return (size_t)n * sizeof *key;
 }
 
 static bool reserve(StepCache *cache, const StepSignature *asked, Status *status) {
   int64_t outputs = (int64_t)asked->num_feeds + asked->num_fetches;
-  int64_t words = 2 * outputs + 4 * (int64_t)asked->num_connections + asked->num_targets + 4;
+  int64_t words =
+      2 * outputs + 4 * (int64_t)asked->num_connections + asked->num_targets + asked->num_feed_dims + 5;
   bool ok = mem_grow((void **)&cache->key, &cache->key_capacity, words, sizeof(int64_t)) &&
             mem_grow((void **)&cache->outputs, &cache->output_capacity, outputs + 1, sizeof(NodeOutput)) &&
-            mem_grow((void **)&cache->order, &cache->order_capacity, outputs + 1, sizeof(int));
+            mem_grow((void **)&cache->order, &cache->order_capacity, outputs + 1, sizeof(int)) &&
+            mem_grow((void **)&cache->dims, &cache->dims_capacity, (int64_t)asked->num_feed_dims + 1,
+                     sizeof(int64_t));
   return ok || oom(status);
 }
 
@@ -122,6 +140,45 @@ static void sort_outputs(const NodeOutput *outputs, int count, NodeOutput *sorte
   }
 }
 
+static StepSignature without_shapes(const StepSignature *signature) {
+  StepSignature same = *signature;
+  same.feed_dims = NULL;
+  same.num_feed_dims = 0;
+  return same;
+}
+
+/* Sets the shapes of the sorted feeds. */
+static void sort_dims(const StepSignature *asked, const int *order, int64_t *sorted) {
+  for (int i = 0; asked->feed_dims && i < asked->num_feeds; i++) {
+    const int64_t *dims = asked->feed_dims;
+    for (int k = 0; k < order[i]; k++) dims += 1 + dims[0];
+    memcpy(sorted, dims, (size_t)(1 + dims[0]) * sizeof *sorted);
+    sorted += 1 + dims[0];
+  }
+}
+
+/* --- families --- */
+
+static Family *find_family(StepCache *cache, const StepSignature *sorted) {
+  const StepSignature any = without_shapes(sorted);
+  size_t size = write_key(&any, cache->key);
+  return string_map_find_bytes(&cache->families, (const char *)cache->key, size);
+}
+
+static bool count_program(StepCache *cache, const StepSignature *sorted, Status *status) {
+  Family *family = find_family(cache, sorted);
+  if (!family) {
+    const StepSignature any = without_shapes(sorted);
+    size_t size = write_key(&any, cache->key);
+    char *key = arena_strndup(cache->arena, (const char *)cache->key, size);
+    family = arena_calloc(cache->arena, 1, sizeof *family);
+    if (!key || !family) return oom(status);
+    TRY(string_map_set_bytes(&cache->families, key, size, family, status));
+  }
+  family->num_shapes += sorted->feed_dims != NULL;
+  return true;
+}
+
 /* --- programs --- */
 
 static bool make_body(StepCache *cache, const StepSignature *signature, FunctionBody **body, Status *status) {
@@ -132,9 +189,12 @@ static bool make_body(StepCache *cache, const StepSignature *signature, Function
 static bool make_program(StepCache *cache, const StepSignature *signature, StepProgram **made,
                          Status *status) {
   FunctionBody *body;
-  if (cache->finalized) return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
   return make_body(cache, signature, &body, status) &&
          step_program_compile(body, cache->devices, made, status);
+}
+
+static bool refuse_finalized(Status *status) {
+  return status_set(status, CODE_FAILED_PRECONDITION, "Session has been finalized.");
 }
 
 static void *keep(StepCache *cache, const void *items, int count, size_t size) {
@@ -145,6 +205,7 @@ static void *keep(StepCache *cache, const void *items, int count, size_t size) {
 
 static bool add_program(StepCache *cache, const StepSignature *sorted, CachedProgram **cached,
                         Status *status) {
+  if (cache->finalized && !find_family(cache, sorted)) return refuse_finalized(status);
   size_t key_size = write_key(sorted, cache->key);
   ArenaMark mark = arena_mark(cache->arena);
   char *key = arena_strndup(cache->arena, (const char *)cache->key, key_size);
@@ -154,7 +215,8 @@ static bool add_program(StepCache *cache, const StepSignature *sorted, CachedPro
        make_program(cache, sorted, &(*cached)->current, status);
   if (ok) {
     (*cached)->mutation_count = graph_mutation_count(cache->graph);
-    if (string_map_set_bytes(&cache->programs, key, key_size, *cached, status)) return true;
+    if (string_map_set_bytes(&cache->programs, key, key_size, *cached, status))
+      return count_program(cache, sorted, status);
     step_program_unref((*cached)->current);
   }
   arena_rollback(cache->arena, mark);
@@ -166,6 +228,7 @@ bool step_cache_use(StepCache *cache, const PreparedStep *prepared, StepProgram 
   int64_t mutation_count = graph_mutation_count(cache->graph);
   if (cached->mutation_count != mutation_count) {
     StepProgram *made;
+    if (cache->finalized) return refuse_finalized(status);
     TRY(make_program(cache, &cached->signature, &made, status));
     step_program_unref(cached->current);
     cached->current = made;
@@ -194,20 +257,37 @@ static bool add_request(StepCache *cache, const StepSignature *asked, CachedProg
   return string_map_set_bytes(&cache->requests, key, key_size, *prepared, status);
 }
 
-bool step_cache_prepare(StepCache *cache, const StepSignature *asked, const PreparedStep **prepared,
-                        Status *status) {
-  TRY(reserve(cache, asked, status));
+static bool find_request(StepCache *cache, const StepSignature *asked, const PreparedStep **prepared) {
   size_t key_size = write_key(asked, cache->key);
   *prepared = string_map_find_bytes(&cache->requests, (const char *)cache->key, key_size);
-  if (*prepared) return true;
+  return *prepared != NULL;
+}
+
+/* The request with its feeds and fetches sorted, in scratch memory. */
+static StepSignature sort_request(StepCache *cache, const StepSignature *asked) {
   StepSignature sorted = *asked;
   sorted.feeds = cache->outputs;
   sorted.fetches = cache->outputs + asked->num_feeds;
   sort_outputs(asked->feeds, asked->num_feeds, cache->outputs, cache->order);
   sort_outputs(asked->fetches, asked->num_fetches, cache->outputs + asked->num_feeds,
                cache->order + asked->num_feeds);
-  key_size = write_key(&sorted, cache->key);
+  sort_dims(asked, cache->order, cache->dims);
+  if (asked->feed_dims) sorted.feed_dims = cache->dims;
+  return sorted;
+}
+
+bool step_cache_prepare(StepCache *cache, const StepSignature *asked, const PreparedStep **prepared,
+                        Status *status) {
+  TRY(reserve(cache, asked, status));
+  if (find_request(cache, asked, prepared)) return true;
+  StepSignature sorted = sort_request(cache, asked), any;
+  size_t key_size = write_key(&sorted, cache->key);
   CachedProgram *cached = string_map_find_bytes(&cache->programs, (const char *)cache->key, key_size);
+  const Family *family = !cached && asked->feed_dims ? find_family(cache, &sorted) : NULL;
+  if (family && family->num_shapes >= MOST_SHAPES) {
+    any = without_shapes(asked);
+    return step_cache_prepare(cache, &any, prepared, status);
+  }
   TRY(cached || add_program(cache, &sorted, &cached, status));
   PreparedStep *made;
   ArenaMark mark = arena_mark(cache->arena);

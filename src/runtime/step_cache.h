@@ -7,7 +7,9 @@
  *   step_program_unref(program);
  *
  * The cache looks a request up as the caller wrote it, without sorting. Requests that differ only in the
- * order of feeds and fetches share a program, whose arguments and results are sorted by name.
+ * order of feeds and fetches share a program, whose arguments and results are sorted by name. Where the graph
+ * does not know all sizes of the feeds, a request has them (StepSignature.feed_dims), and gets a program that is
+ * optimized for them. Later shapes of a request share one program, so that it is compiled a few times at most.
  */
 #ifndef TFCORE_RUNTIME_STEP_CACHE_H_
 #define TFCORE_RUNTIME_STEP_CACHE_H_
@@ -34,8 +36,8 @@ StepCache *step_cache_new(Graph *graph, SessionDevices *devices, PlacedGraph *pl
 /* No program is in use. NULL is fine. */
 void step_cache_free(StepCache *cache);
 
-/* After this call, a request whose program is not in the cache fails with FAILED_PRECONDITION "Session has
- * been finalized.". */
+/* After this call, a request that the cache does not know, with the same or other sizes, fails with
+ * FAILED_PRECONDITION "Session has been finalized.". */
 void step_cache_finalize(StepCache *cache);
 
 /* For this function and the next, the caller has locked the graph and checked `asked`

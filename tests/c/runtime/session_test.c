@@ -229,25 +229,110 @@ TEST(a_chain_of_elementwise_ops_works_in_one_buffer) {
   end(&f);
 }
 
+/* x + 1 in the shape of x, which has an unknown number of rows. */
+static NodeOutput rows_and_one(Fixture *f, NodeOutput *x) {
+  *x = placeholder(f->graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput sum = binary(f->graph, "Add", "sum", *x, scalar(f->graph, "one", 1));
+  NodeOutput inputs[] = {sum, out(add_node(f->graph, "Shape", "shape", x, 1, NULL, 0))};
+  return out(add_node(f->graph, "Reshape", "y", inputs, 2, NULL, 0));
+}
+
+static void check_rows(const Tensor *result, int rows, const float *values) {
+  CHECK_INT_EQ(shape_dim(&result->shape, 0), rows);
+  for (int i = 0; i < 3 * rows; i++) CHECK_NEAR(tensor_f32(result)[i], values[i] + 1, 1e-6);
+}
+
+/* The first shapes get programs that are optimized for them, and all others share one. */
 TEST(shapes_may_change_from_run_to_run) {
   Fixture f;
+  NodeOutput x, y;
   REQUIRE(begin(&f));
-  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
-  NodeOutput y = build_layers(f.graph, x);
+  y = rows_and_one(&f, &x);
   float values[60];
   for (int i = 0; i < 60; i++) values[i] = (float)i / 60;
-  for (int rows = 0; rows <= 20; rows += 4) {
+  for (int round = 0; round < 2; round++) {
+    for (int rows = 0; rows <= 20; rows += 4) {
+      Tensor value, result = {0};
+      REQUIRE(float_tensor(&value, 2, (int64_t[]){rows, 3}, values));
+      REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+      check_rows(&result, rows, values);
+      tensor_clear(&result);
+      tensor_clear(&value);
+    }
+  }
+  CHECK_INT_EQ(session_num_programs(f.session), 4);
+  end(&f);
+}
+
+/* Two feeds of unknown sizes in another order than that of their names. */
+TEST(the_sizes_of_feeds_belong_to_their_outputs) {
+  Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput a = placeholder(f.graph, "a", "shape { dim { size: -1 } }"),
+             b = placeholder(f.graph, "b", "shape { unknown_rank: true }");
+  NodeOutput sizes[2] = {out(add_node(f.graph, "Shape", "sa", &a, 1, NULL, 0)),
+                         out(add_node(f.graph, "Shape", "sb", &b, 1, NULL, 0))};
+  const NodeOutput feeds[] = {b, a};
+  Tensor values[2], results[2] = {{0}};
+  const Tensor *given[] = {&values[0], &values[1]};
+  REQUIRE(float_tensor(&values[0], 2, (int64_t[]){1, 2}, (float[]){1, 2}));
+  REQUIRE(float_tensor(&values[1], 1, (int64_t[]){3}, (float[]){1, 2, 3}));
+  if (CHECK_OK(session_run(f.session, feeds, given, 2, sizes, results, 2, NULL, 0, &f.status), f.status)) {
+    CHECK_MEM_EQ(results[0].data, ((int32_t[]){3}), 4);
+    CHECK_MEM_EQ(results[1].data, ((int32_t[]){1, 2}), 8);
+  }
+  for (int i = 0; i < 2; i++) tensor_clear(&values[i]), tensor_clear(&results[i]);
+  end(&f);
+}
+
+TEST(values_of_a_callable_may_change_their_shapes) {
+  Fixture f;
+  NodeOutput x, y;
+  SessionCallable *callable;
+  REQUIRE(begin(&f));
+  y = rows_and_one(&f, &x);
+  const StepSignature signature = {.feeds = &x, .num_feeds = 1, .fetches = &y, .num_fetches = 1};
+  float values[30];
+  for (int i = 0; i < 30; i++) values[i] = (float)i / 30;
+  REQUIRE_OK(session_make_callable(f.session, &signature, &callable, &f.status), f.status);
+  for (int call = 0; call < 20; call++) {
+    int rows = call / 2 * 3 % 10;
     Tensor value, result = {0};
+    const Tensor *given = &value;
+    SessionStep *step;
     REQUIRE(float_tensor(&value, 2, (int64_t[]){rows, 3}, values));
-    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
-    CHECK_INT_EQ(shape_dim(&result.shape, 0), rows);
-    double sum = 0;
-    for (int64_t i = 0; i < tensor_num_elements(&result); i++) sum += tensor_f32(&result)[i];
-    CHECK_NEAR(sum, rows, 1e-5 * (rows + 1));
+    REQUIRE_OK(session_begin_call(callable, NULL, &given, 1, &step, &f.status), f.status);
+    REQUIRE_OK(session_finish(step, &result, &f.status), f.status);
+    check_rows(&result, rows, values);
     tensor_clear(&result);
     tensor_clear(&value);
   }
-  CHECK_INT_EQ(session_num_programs(f.session), 1);
+  CHECK_INT_EQ(session_num_programs(f.session), 4);
+  session_release_callable(callable);
+  end(&f);
+}
+
+/* A finalized session runs the requests that it knows, with any sizes. */
+TEST(a_finalized_session_takes_other_sizes) {
+  Fixture f;
+  NodeOutput x, y;
+  REQUIRE(begin(&f));
+  y = rows_and_one(&f, &x);
+  const float values[30] = {0};
+  for (int rows = 1; rows <= 10; rows++) {
+    Tensor value, result = {0};
+    REQUIRE(float_tensor(&value, 2, (int64_t[]){rows, 3}, values));
+    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+    check_rows(&result, rows, values);
+    tensor_clear(&result);
+    if (rows == 10) {
+      NodeOutput sum = out(graph_find_node(f.graph, "sum"));
+      CHECK(!run_one(&f, x, &value, sum, &result));
+      CHECK_INT_EQ(f.status.code, CODE_FAILED_PRECONDITION);
+    }
+    tensor_clear(&value);
+    session_finalize(f.session);
+  }
   end(&f);
 }
 
