@@ -45,7 +45,7 @@ set(TFCORE_SIDE_OPS
   random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
   random/random_poisson random/random_shuffle random/stateful_random signal sparse state/count_up_to
   state/scatter_update strings tables training/sparsity_training)
-# Files of which only the kernels for int32 and int64 are in that module: such numbers are mostly sizes and indices.
+# Files of which only the kernels for int32, int64 and bool are in that module: such numbers are mostly sizes and indices.
 set(TFCORE_INTEGERS_ASIDE
   math/arg_reduce math/batch_matmul math/clip math/einsum math/matmul math/matrix_product math/power math/segment_rows
   math/unsorted_segment nn/pooling)

@@ -39,7 +39,8 @@ const sideTypes = () =>
       .match(/\w+/g)
       .map(dtypeNumber),
   );
-const INTEGERS = ['DT_INT32', 'DT_INT64'];
+/** Bools count as integers here. */
+const INTEGERS = ['DT_BOOL', 'DT_INT32', 'DT_INT64'];
 
 /**
  * The parts that are modules of their own, with their numbers in EnginePart (src/op/engine_parts.h). The side part may use what is

@@ -392,7 +392,7 @@ static bool validate(OpRegistry *registry, OpValidator validator, void *arg, Sta
 }
 
 bool op_kernel_missing(const Op *op, DataType type) {
-  bool is_integer = type == DT_INT32 || type == DT_INT64;
+  bool is_integer = type == DT_INT32 || type == DT_INT64 || type == DT_BOOL;
   return engine_part_missing(PART_SIDE) &&
          ((op->integers_aside && is_integer) || side_kernels_have_type(type));
 }

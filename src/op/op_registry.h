@@ -80,7 +80,7 @@ typedef struct OpTableRow {
   const char *name; /* that of the registration, which may be in a part that is not loaded */
   const OpRegistration *registration;
   EnginePart part;
-  bool integers_aside; /* the kernels for int32 and int64 are in PART_SIDE */
+  bool integers_aside; /* the kernels for int32, int64 and bool are in PART_SIDE */
 } OpTableRow;
 
 /* A registered op: its definition and its registration. Immutable, and lives as long as its registry. */

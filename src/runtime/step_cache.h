@@ -8,8 +8,9 @@
  *
  * The cache looks a request up as the caller wrote it, without sorting. Requests that differ only in the
  * order of feeds and fetches share a program, whose arguments and results are sorted by name. Where the graph
- * does not know all sizes of the feeds, a request has them (StepSignature.feed_dims), and gets a program that is
- * optimized for them. Later shapes of a request share one program, so that it is compiled a few times at most.
+ * does not know all sizes of the feeds, a request has them (StepSignature.feed_dims), and gets a program that
+ * is optimized for them. Later shapes of a request share one program, so that it is compiled a few times at
+ * most.
  */
 #ifndef TFCORE_RUNTIME_STEP_CACHE_H_
 #define TFCORE_RUNTIME_STEP_CACHE_H_

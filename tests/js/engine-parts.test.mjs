@@ -140,6 +140,14 @@ describe('side module', () => {
     }
   });
 
+  it('is loaded for the largest of bools', async () => {
+    const tf = await freshEngine();
+    await withGraph(tf, async (g, session) => {
+      const x = g.placeholder('bool', [3]);
+      assert.equal(Number((await session.run(g.argMax(x, 0), { [x.name]: [false, true, true] })).data[0]), 1);
+    });
+  });
+
   it('is loaded in the middle of a step whose function needs it', async () => {
     const squared = 'Squared[T: type](x: T) -> (y: T) { n = Mul[T=$T](x, x)  return y = n:z:0 }';
     const caller = 'F(x: double) -> (y: double) { n = Squared[T=double](x)  return y = n:y:0 }';

@@ -43,7 +43,7 @@ static inline void write_attr(StrBuf *out, const char *key, const char *value) {
   }
   if (value[0] == '[') {
     strbuf_printf(out, " attr { key: '%s' value { shape {", key);
-    for (const char *at = value; *at && *at != ']'; at = strpbrk(at + 1, ",]"))
+    for (const char *at = value; at[1] != ']' && *at != ']'; at = strpbrk(at + 1, ",]"))
       strbuf_printf(out, " dim { size: %d }", atoi(at + 1));
     strbuf_append(out, " } } }");
     return;

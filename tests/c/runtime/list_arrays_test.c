@@ -132,9 +132,10 @@ static void feed(TestStep *step, const Graph *graph, const char *name, Random *r
   ShapeHandle shape = node->output_shapes[0];
   Tensor *value = &step->values[step->num_feeds];
   step->feeds[step->num_feeds++] = named(graph, name);
-  for (int32_t d = 0; d < shape_rank(shape); d++) dims[d] = dim_value(shape->dims[d]);
   DataType type = node->output_types[0];
-  REQUIRE_OK(tensor_allocate_dims(value, type, shape_rank(shape), dims, NULL, &status), status);
+  int rank = type == DT_INT32 ? 0 : shape_rank(shape);
+  for (int d = 0; d < rank; d++) dims[d] = dim_value(shape->dims[d]);
+  REQUIRE_OK(tensor_allocate_dims(value, type, rank, dims, NULL, &status), status);
   if (type == DT_INT32) *tensor_i32(value) = 4; /* rounds */
   for (int64_t i = 0; type == DT_FLOAT && i < tensor_num_elements(value); i++)
     tensor_f32(value)[i] = (float)(random_below(random, 257) - 128) / 256;
