@@ -12,6 +12,7 @@
 #include "optimizer/fuse_recurrences.h"
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
+#include "optimizer/item_shapes.h"
 #include "optimizer/leading_ones.h"
 #include "optimizer/list_arrays.h"
 #include "optimizer/loop_values.h"
@@ -96,13 +97,14 @@ static GraphPass *const kProductPasses[] = {graph_dilate_convolutions,
  */
 static bool prepare_loops(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {
   const NodeSet *keep = options->keep;
-  bool written, waits, split;
+  bool stated, written, waits, split;
   TRY(graph_list_read_arrays(graph, keep, changed, status));
+  TRY(graph_state_item_shapes(graph, keep, &stated, status));
   TRY(graph_infer_loops(graph, status));
   TRY(graph_list_written_arrays(graph, keep, &written, status));
   TRY(graph_drop_needless_waits(graph, keep, &waits, status));
   TRY(graph_split_products(graph, keep, &split, status));
-  *changed |= written || waits || split;
+  *changed |= stated || written || waits || split;
   return !split || fold(graph, options, changed, status);
 }
 

@@ -220,6 +220,20 @@ TEST(other_arrays_stay) {
   for (int i = 0; i < COUNT(kOthers); i++) check_case(&kOthers[i], i, false, &random);
 }
 
+/* A loop over a list whose items are of any batch, as graphs have them that were made for any batch. */
+#define ANY_BATCH                                                                                  \
+  OUTSIDE FED("x", "[5,1,6]") "any Const ; ints=[-1,6]\nrow Const ^is ; ints=[-1,6]\n"             \
+  "rows TensorListFromTensor x any ; element_dtype=DT_FLOAT shape_type=DT_INT32\n"                 \
+  CONSTANT("rows", "DT_VARIANT", "rows")                                                           \
+  "item TensorListGetItem rowse is:1 row ; element_dtype=DT_FLOAT Tshape=DT_INT32\n"               \
+  COUNTER("five", "1") CELL("item")
+
+TEST(items_state_their_whole_shapes) {
+  const Case any = {ANY_BATCH, {"last"}, 1};
+  Random random = {3};
+  check_case(&any, 0, true, &random);
+}
+
 /* Nodes with effects stay in a step, and passes may not replace them. Arrays have none outside of the step.
  */
 TEST(steps_need_not_keep_arrays) {
