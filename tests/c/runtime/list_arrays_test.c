@@ -221,7 +221,7 @@ TEST(other_arrays_stay) {
 }
 
 /* A loop over a list whose items are of any batch, as graphs have them that were made for any batch. */
-#define ANY_BATCH                                                                                  \
+#define ANY_BATCH \
   OUTSIDE FED("x", "[5,1,6]") "any Const ; ints=[-1,6]\nrow Const ^is ; ints=[-1,6]\n"             \
   "rows TensorListFromTensor x any ; element_dtype=DT_FLOAT shape_type=DT_INT32\n"                 \
   CONSTANT("rows", "DT_VARIANT", "rows")                                                           \
