@@ -180,8 +180,8 @@ static bool hoist(const Hoist *h, const Candidate *c) {
   TRY(add_term(h, c, &products));
   TRY(add_any_shape(h, c, &any));
   TRY(add_list(h, c, products, any, &list));
-  TRY(loop_value_enter(h->graph, (NodeOutput){list, 0}, c->enter, &list_inside, h->status));
-  TRY(loop_value_enter(h->graph, (NodeOutput){any, 0}, c->enter, &any_inside, h->status));
+  TRY(loop_value_enter(h->graph, (NodeOutput){list, 0}, c->enter, true, &list_inside, h->status));
+  TRY(loop_value_enter(h->graph, (NodeOutput){any, 0}, c->enter, true, &any_inside, h->status));
   TRY(add_item(h, c, list_inside, any_inside, &item));
   const NodeOutput output = {item, 0};
   TRY(optimizer_move_consumers(h->graph, result, &output, NULL, h->status));

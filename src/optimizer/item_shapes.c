@@ -10,15 +10,14 @@ static ShapeHandle rows_of(const Edge *edge) {
   const Edge *list = enter ? loop_value_source(enter->inputs[0]) : NULL;
   if (!list || !node_is_own(list->src, "TensorListFromTensor")) return NULL;
   ShapeHandle rows = optimizer_edge_shape(list->src->inputs[0]);
-  return rows && shape_rank(rows) >= 1 && shape_fully_defined(rows) ? rows : NULL;
+  bool is_known = rows && shape_rank(rows) >= 1 && shape_fully_defined(rows);
+  return is_known && loop_value_has_sizes(&rows->dims[1], shape_rank(rows) - 1) ? rows : NULL;
 }
 
 static bool state_shape(Graph *graph, Node *item, ShapeHandle rows, const Node *stated, Status *status) {
-  const int64_t rank = shape_rank(rows) - 1;
   NodeOutput made;
   Tensor sizes = {0};
-  TRY(tensor_allocate_dims(&sizes, DT_INT32, 1, &rank, NULL, status));
-  for (int i = 0; i < rank; i++) tensor_i32(&sizes)[i] = (int32_t)dim_value(rows->dims[1 + i]);
+  TRY(loop_value_sizes(&rows->dims[1], shape_rank(rows) - 1, &sizes, status));
   bool ok = optimizer_add_constant(graph, &sizes, stated, &made, status) &&
             graph_update_edge(graph, made.node, 0, item, 2, status);
   tensor_clear(&sizes);
@@ -34,9 +33,6 @@ bool graph_state_item_shapes(Graph *graph, const NodeSet *keep, bool *changed, S
     ShapeHandle known = optimizer_shape(node, 0), rows = rows_of(node->inputs[0]);
     const Edge *stated = loop_value_source(node->inputs[2]);
     if (!rows || (known && shape_fully_defined(known)) || !stated || !node_is_const(stated->src)) continue;
-    bool fits = true;
-    for (int i = 1; i < shape_rank(rows); i++) fits = fits && dim_value(rows->dims[i]) <= INT32_MAX;
-    if (!fits) continue;
     TRY(state_shape(graph, node, rows, stated->src, status));
     *changed = true;
   }

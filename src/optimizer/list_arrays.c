@@ -106,10 +106,7 @@ static bool find_shape(const Lister *l, Array *a, int first, bool *found) {
   if (first == 1 && dim_value(shape->dims[0]) != a->size) return true;
   a->rank = shape_rank(shape) - first;
   a->dims = &shape->dims[first];
-  for (int i = 0; i < a->rank; i++) {
-    if (dim_value(a->dims[i]) > INT32_MAX) return true;
-  }
-  return fits(l, a->node, a, found);
+  return !loop_value_has_sizes(a->dims, a->rank) || fits(l, a->node, a, found);
 }
 
 static bool is_constant_range(const Lister *l, const Node *node, int64_t size, bool *is) {
@@ -157,9 +154,7 @@ static bool counts(const Lister *l, const Edge *index, const Array *a, bool *doe
 static bool add_shape(const Lister *l, const Array *a, Node **made) {
   NodeBuilder b;
   Tensor sizes = {0};
-  const int64_t rank = a->rank;
-  TRY(tensor_allocate_dims(&sizes, DT_INT32, 1, &rank, NULL, l->status));
-  for (int i = 0; i < rank; i++) tensor_i32(&sizes)[i] = (int32_t)dim_value(a->dims[i]);
+  TRY(loop_value_sizes(a->dims, a->rank, &sizes, l->status));
   loop_value_begin_node(&b, l->graph, "Const", a->node);
   node_builder_tensor(&b, &sizes);
   node_builder_control(&b, a->node->inputs[0]->src);
@@ -233,8 +228,8 @@ static bool list_read(const Lister *l, const ReadArray *r) {
   begin_list_node(l, &r->array, &b, "TensorListFromTensor", r->scatter, "shape_type");
   node_builder_inputs(&b, (NodeOutput[]){edge_value(r->array.value), {shape, 0}}, 2);
   TRY(loop_value_finish_node(&b, &list, l->status));
-  TRY(loop_value_enter(l->graph, (NodeOutput){list, 0}, r->flow, &list_inside, l->status));
-  TRY(loop_value_enter(l->graph, (NodeOutput){shape, 0}, r->flow, &shape_inside, l->status));
+  TRY(loop_value_enter(l->graph, (NodeOutput){list, 0}, r->flow, true, &list_inside, l->status));
+  TRY(loop_value_enter(l->graph, (NodeOutput){shape, 0}, r->flow, true, &shape_inside, l->status));
   begin_list_node(l, &r->array, &b, "TensorListGetItem", r->read, "Tshape");
   node_builder_inputs(&b, (NodeOutput[]){{list_inside, 0}, edge_value(r->read->inputs[1]), {shape_inside, 0}},
                       3);
@@ -332,24 +327,11 @@ static bool find_written(const Lister *l, Node *node, WrittenArray *w, bool *fou
   return true;
 }
 
-static bool add_enter(const Lister *l, const Node *like, Node *list, Node **made) {
-  static const char *const kSame[] = {"frame_name", "parallel_iterations", "is_constant"};
-  NodeBuilder b;
-  loop_value_begin_node(&b, l->graph, "Enter", like);
-  node_builder_type(&b, "T", DT_VARIANT);
-  for (int i = 0; i < 3; i++) {
-    const AttrValue *same = node_def_attr(like->def, kSame[i]);
-    if (same) node_builder_attr(&b, kSame[i], (AttrValue *)same);
-  }
-  node_builder_input(&b, (NodeOutput){list, 0});
-  return loop_value_finish_node(&b, made, l->status);
-}
-
 /* The variable of the loop, from the Enter to the Exit. */
 static bool add_variable(const Lister *l, const WrittenArray *w, Node *list, Node **exit) {
   Node *enter, *merge, *split, *item, *next;
   NodeBuilder b;
-  TRY(add_enter(l, w->enter, list, &enter));
+  TRY(loop_value_enter(l->graph, (NodeOutput){list, 0}, w->enter, false, &enter, l->status));
   TRY(add_variable_node(l, "Merge", w->merge, (NodeOutput[]){{enter, 0}, {enter, 0}}, 2, &merge));
   TRY(add_variable_node(l, "Switch", w->split, (NodeOutput[]){{merge, 0}, edge_value(w->split->inputs[1])}, 2,
                         &split));

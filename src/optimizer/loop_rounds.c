@@ -36,7 +36,8 @@ static const Node *merge_of(const Edge *edge) {
   return merged && merged->src_output == 0 ? merged->src : NULL;
 }
 
-bool loop_merge_counts(const Node *merge, bool *counts, Status *status) {
+/* Whether the variable of the Merge is that number. */
+static bool merge_counts(const Node *merge, bool *counts, Status *status) {
   Node *enter, *next;
   *counts = false;
   if (!loop_value_ends(merge, &enter, &next) || !dtype_is_integer((int)merge->output_types[0])) return true;
@@ -54,7 +55,7 @@ bool loop_merge_counts(const Node *merge, bool *counts, Status *status) {
 bool loop_value_counts(const Edge *edge, bool *counts, Status *status) {
   const Node *merge = merge_of(edge);
   *counts = false;
-  return !merge || loop_merge_counts(merge, counts, status);
+  return !merge || merge_counts(merge, counts, status);
 }
 
 /* --- conditions --- */
@@ -72,7 +73,7 @@ static bool add_condition(const Edge *edge, int depth, int64_t *rounds, bool *is
   if (!node_is_own(edge->src, "Less") || !(merged = loop_value_source(first)) || merged->src_output != 0)
     return true;
   int64_t limit;
-  TRY(loop_merge_counts(merged->src, is_known, status));
+  TRY(merge_counts(merged->src, is_known, status));
   if (*is_known) TRY(loop_number(edge->src->inputs[1], &limit, is_known, status));
   if (*is_known && limit < *rounds) *rounds = limit;
   return true;

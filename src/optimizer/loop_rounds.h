@@ -15,9 +15,8 @@
 /* The constant scalar integer that an edge carries, inside or outside of a loop. */
 MUST_CHECK bool loop_number(const Edge *edge, int64_t *number, bool *is_known, Status *status);
 
-/* Whether the variable of the Merge is the number of the round: it enters as 0, and each round adds 1. */
-MUST_CHECK bool loop_merge_counts(const Node *merge, bool *counts, Status *status);
-/* The same for a value in the round, or NULL for no edge. */
+/* Whether the edge (may be NULL) carries a variable into the round that is the number of the round: it enters
+ * as 0, and each round adds 1. */
 MUST_CHECK bool loop_value_counts(const Edge *edge, bool *counts, Status *status);
 
 /* The rounds of the loop whose LoopCond is `condition`, unless a node fails. */

@@ -98,6 +98,20 @@ bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool 
   return true;
 }
 
+bool loop_value_has_sizes(const DimHandle *dims, int rank) {
+  for (int i = 0; i < rank; i++) {
+    if (dim_value(dims[i]) > INT32_MAX) return false;
+  }
+  return true;
+}
+
+bool loop_value_sizes(const DimHandle *dims, int rank, Tensor *sizes, Status *status) {
+  const int64_t count = rank;
+  TRY(tensor_allocate_dims(sizes, DT_INT32, 1, &count, NULL, status));
+  for (int i = 0; i < rank; i++) tensor_i32(sizes)[i] = (int32_t)dim_value(dims[i]);
+  return true;
+}
+
 /* --- new nodes --- */
 
 void loop_value_begin_node(NodeBuilder *b, Graph *graph, const char *op, const Node *like) {
@@ -115,7 +129,8 @@ void loop_value_copy_controls(NodeBuilder *b, const Node *like) {
     node_builder_control(b, like->control_inputs[i]->src);
 }
 
-bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **made, Status *status) {
+bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, bool is_constant, Node **made,
+                      Status *status) {
   static const char *const kSame[] = {"frame_name", "parallel_iterations"};
   NodeBuilder b;
   loop_value_begin_node(&b, graph, "Enter", like);
@@ -124,7 +139,7 @@ bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **m
     const AttrValue *same = node_def_attr(like->def, kSame[i]);
     if (same) node_builder_attr(&b, kSame[i], (AttrValue *)same);
   }
-  node_builder_attr(&b, "is_constant", attr_value_bool(node_builder_arena(&b), true));
+  node_builder_attr(&b, "is_constant", attr_value_bool(node_builder_arena(&b), is_constant));
   node_builder_input(&b, value);
   loop_value_copy_controls(&b, like);
   return loop_value_finish_node(&b, made, status);
@@ -152,7 +167,7 @@ bool graph_enter_weights(Graph *graph, const NodeSet *keep, bool *changed, Statu
     const Node *variable = loop_value_entered(node->inputs[1]);
     if (!variable || node_is_constant_enter(variable) || !loop_value_is_of_round(node->inputs[0])) continue;
     const Edge *outside = variable->inputs[0];
-    TRY(loop_value_enter(graph, edge_value(outside), variable, &enter, status));
+    TRY(loop_value_enter(graph, edge_value(outside), variable, true, &enter, status));
     TRY(graph_update_edge(graph, enter, 0, node, 1, status));
     *changed = true;
   }

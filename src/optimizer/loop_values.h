@@ -29,6 +29,11 @@ const Node *loop_value_origin(const Edge *edge);
 MUST_CHECK bool loop_value_fits_shape(const Edge *edge, ShapeHandle shape, int first, bool *fits,
                                       Status *status);
 
+/* The element shape of known dimensions as a constant states it, a vector of int32, to be cleared; and
+ * whether all of them are such numbers. */
+bool loop_value_has_sizes(const DimHandle *dims, int rank);
+MUST_CHECK bool loop_value_sizes(const DimHandle *dims, int rank, Tensor *sizes, Status *status);
+
 /* Whether the node is a MatMul of float or double rows that a pass may replace. */
 bool loop_value_is_product(const NodeSet *keep, const Node *node);
 
@@ -38,9 +43,10 @@ void loop_value_begin_node(NodeBuilder *b, Graph *graph, const char *op, const N
 MUST_CHECK bool loop_value_finish_node(NodeBuilder *b, Node **made, Status *status);
 /* Gives the node that is built the control inputs of another one. */
 void loop_value_copy_controls(NodeBuilder *b, const Node *like);
-/* Adds a constant Enter of `value`, into the loop of the Enter `like`. */
-MUST_CHECK bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, Node **made,
-                                 Status *status);
+/* Adds an Enter of `value`, into the loop of the Enter `like`: of a variable, or of a value that is the same
+ * in every round. */
+MUST_CHECK bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, bool is_constant,
+                                 Node **made, Status *status);
 
 /* Lets products in loops read their right-hand sides from constant Enters, where a variable is passed on
  * unchanged. So kernels can pack constants once (op/kernel.h). Nodes that are not float or double products,

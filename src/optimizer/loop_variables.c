@@ -155,7 +155,7 @@ static void forget_rounds(Variables *v, const Node *node) {
 static bool enter_once(Variables *v, const Node *enter, Node **made) {
   *made = v->entered[enter->id];
   if (*made) return true;
-  TRY(loop_value_enter(v->graph, edge_value(enter->inputs[0]), enter, made, v->status));
+  TRY(loop_value_enter(v->graph, edge_value(enter->inputs[0]), enter, true, made, v->status));
   v->entered[enter->id] = *made;
   return true;
 }

@@ -108,7 +108,7 @@ static bool add_parts(const Split *s, Node **made) {
 static bool add_product(const Split *s, Node *parts, int i, NodeOutput *made) {
   Node *right;
   NodeBuilder b;
-  TRY(loop_value_enter(s->graph, (NodeOutput){parts, i}, s->enter, &right, s->status));
+  TRY(loop_value_enter(s->graph, (NodeOutput){parts, i}, s->enter, true, &right, s->status));
   begin_node(s, &b, "MatMul");
   node_builder_copy_attrs(&b, (const AttrEntry *const *)s->product->def->attr, (int)s->product->def->n_attr);
   node_builder_input(&b, edge_value(s->concat->inputs[i]));

@@ -245,6 +245,28 @@ static void check_rows(const Tensor *result, int rows, const float *values) {
 /* The first shapes get programs that are optimized for them, and all others share one. */
 TEST(shapes_may_change_from_run_to_run) {
   Fixture f;
+  REQUIRE(begin(&f));
+  NodeOutput x = placeholder(f.graph, "x", "shape { dim { size: -1 } dim { size: 3 } }");
+  NodeOutput y = build_layers(f.graph, x);
+  float values[60];
+  for (int i = 0; i < 60; i++) values[i] = (float)i / 60;
+  for (int rows = 0; rows <= 20; rows += 4) {
+    Tensor value, result = {0};
+    REQUIRE(float_tensor(&value, 2, (int64_t[]){rows, 3}, values));
+    REQUIRE_OK(run_one(&f, x, &value, y, &result), f.status);
+    CHECK_INT_EQ(shape_dim(&result.shape, 0), rows);
+    double sum = 0;
+    for (int64_t i = 0; i < tensor_num_elements(&result); i++) sum += tensor_f32(&result)[i];
+    CHECK_NEAR(sum, rows, 1e-5 * (rows + 1));
+    tensor_clear(&result);
+    tensor_clear(&value);
+  }
+  CHECK_INT_EQ(session_num_programs(f.session), 4);
+  end(&f);
+}
+
+TEST(shapes_find_their_programs_again) {
+  Fixture f;
   NodeOutput x, y;
   REQUIRE(begin(&f));
   y = rows_and_one(&f, &x);
