@@ -83,12 +83,11 @@ export async function timesOfFirstRun(threads, { folder, inputs, outputs }) {
     times[name] = performance.now() - started;
     return made;
   };
-  const bytes = await timed('reading', () => bytesOf(`${folder}/graph.pb`));
-  const graph = new tf.Graph();
-  await timed('import', () => graph.importGraphDef(bytes));
+  await timed('reading', () => bytesOf(`${folder}/graph.pb`));
+  const { graph, session } = await timed('load', () => tf.load(`${folder}/graph.pb`));
   const values = inputs.map(({ data }) => data);
   const step = await timed('plan', () =>
-    new tf.Session(graph).makeCallable(
+    session.makeCallable(
       outputs.map(({ name }) => graph.output(name)),
       inputs.map(({ name }) => graph.output(`${name}:0`)),
     ),

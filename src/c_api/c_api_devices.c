@@ -38,5 +38,5 @@ int64_t TF_DeviceListMemoryBytes(const TF_DeviceList *list, int index, TF_Status
 
 uint64_t TF_DeviceListIncarnation(const TF_DeviceList *list, int index, TF_Status *status) {
   const Device *device = device_at(list, index, status);
-  return device ? device->incarnation : 0;
+  return device ? device_incarnation(device) : 0;
 }

@@ -27,13 +27,22 @@ static uint64_t draw_incarnation(void) {
   return drawn;
 }
 
+uint64_t device_incarnation(const Device *device) {
+  _Atomic uint64_t *incarnation = (_Atomic uint64_t *)&device->incarnation;
+  uint64_t known = atomic_load(incarnation);
+  if (known != 0) return known;
+  uint64_t drawn = draw_incarnation();
+  return atomic_compare_exchange_strong(incarnation, &known, drawn) ? drawn : known;
+}
+
+/* `incarnation` is 0 for one to be drawn. */
 static bool make_device(Arena *arena, const char *name, uint64_t incarnation, Device *device,
                         Status *status) {
   device->name = arena_strdup(arena, name);
   if (!device->name) return status_oom(status, "a device");
   device->type = KERNEL_DEVICE_TYPE;
   device->memory_limit = CPU_MEMORY_LIMIT;
-  device->incarnation = incarnation;
+  atomic_init(&device->incarnation, incarnation);
   device->physical_description = "";
   return device_name_parse(str_of(device->name), &device->parsed) && device_name_is_complete(&device->parsed);
 }
@@ -42,7 +51,7 @@ static bool make_cpus(CountedSet *set, const char *task, int count, Status *stat
   for (; set->set.count < count; set->set.count++) {
     const char *name = arena_printf(set->arena, "%s/device:%s:%d", task, KERNEL_DEVICE_TYPE, set->set.count);
     if (!name) return status_oom(status, "a device");
-    if (!make_device(set->arena, name, draw_incarnation(), &set->set.devices[set->set.count], status))
+    if (!make_device(set->arena, name, 0, &set->set.devices[set->set.count], status))
       return status->code != CODE_OK ? false : status_invalid(status, "Malformed task name: %s", task);
   }
   return true;
@@ -99,7 +108,7 @@ bool device_set_join(const DeviceSet *local, const char *const *names, const uin
   bool ok = true;
   for (int i = 0; ok && i < local->count; i++) {
     const Device *device = &local->devices[i];
-    ok = make_device(made->arena, device->name, device->incarnation, &made->set.devices[i], status);
+    ok = make_device(made->arena, device->name, device_incarnation(device), &made->set.devices[i], status);
     if (ok) made->set.count++;
   }
   if (!ok || !join(made, names, incarnations, count, status)) {

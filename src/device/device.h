@@ -9,6 +9,8 @@
 #ifndef TFCORE_DEVICE_DEVICE_H_
 #define TFCORE_DEVICE_DEVICE_H_
 
+#include <stdatomic.h>
+
 #include "device/device_name.h"
 #include "op/kernel_registry.h"
 
@@ -24,9 +26,13 @@ typedef struct Device {
   const char *type;                 /* for which kernels are registered */
   DeviceName parsed;                /* borrows from `name` */
   int64_t memory_limit;             /* bytes; what TensorFlow says of a CPU, not a limit that is kept */
-  uint64_t incarnation;             /* drawn at random: no two devices have the same one; not 0 */
+  _Atomic uint64_t incarnation;     /* 0: not drawn; read it by device_incarnation */
   const char *physical_description; /* "" for a CPU */
 } Device;
+
+/* A number drawn at random that no two devices share, not 0. It is drawn when it is first asked for: sessions
+ * seldom ask, and the first random number of a process can take milliseconds in Node. Thread-safe. */
+uint64_t device_incarnation(const Device *device);
 
 /* Immutable and counted by references. */
 typedef struct DeviceSet {

@@ -468,12 +468,12 @@ bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out,
   return ok && strbuf_ok(out, status);
 }
 
-EnginePart op_registry_part(OpRegistry *registry, const char *name) {
+bool op_registry_find_part(OpRegistry *registry, Str name, EnginePart *part) {
   lock(registry);
-  const Entry *found = string_map_find(&registry->map, name);
-  EnginePart part = found ? found->part : PART_MAIN;
+  const Entry *found = string_map_find_bytes(&registry->map, name.data, name.length);
+  if (found) *part = found->part;
   unlock(registry);
-  return part;
+  return found;
 }
 
 int op_registry_count(OpRegistry *registry) {

@@ -181,8 +181,8 @@ MUST_CHECK bool op_registry_export(OpRegistry *registry, bool include_internal, 
 MUST_CHECK bool op_registry_registered_ops(OpRegistry *registry, Arena *arena, OpList **list, Status *status);
 /* TensorFlow's DebugString: op_def_summarize and a newline for each exported op. */
 MUST_CHECK bool op_registry_print(OpRegistry *registry, bool include_internal, StrBuf *out, Status *status);
-/* The part that the op is in; PART_MAIN if there is no such op. */
-EnginePart op_registry_part(OpRegistry *registry, const char *name);
+/* The part of the engine that an op is in, which need not be there. False if no such op is registered. */
+bool op_registry_find_part(OpRegistry *registry, Str name, EnginePart *part);
 /* Names in order of registration, for iterating over the registry. */
 int op_registry_count(OpRegistry *registry);
 const char *op_registry_name(OpRegistry *registry, int i);

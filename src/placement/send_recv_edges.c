@@ -14,7 +14,7 @@ static void describe_edge(NodeBuilder *b, const Split *s, const char *name, int 
   Arena *arena = node_builder_arena(b);
   for (int i = 0; i < 3; i++)
     node_builder_attr(b, kNames[i], attr_value_string(arena, texts[i], strlen(texts[i])));
-  node_builder_attr(b, "send_device_incarnation", attr_value_int(arena, (int64_t)source->incarnation));
+  node_builder_attr(b, "send_device_incarnation", attr_value_int(arena, (int64_t)device_incarnation(source)));
   node_builder_attr(b, "client_terminated", attr_value_bool(arena, false));
 }
 

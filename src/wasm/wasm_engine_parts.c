@@ -20,10 +20,4 @@ void TF_WasmPartIsMissing(int part) {
 
 void TF_WasmPartIsLoaded(int part) { engine_part_set_missing((EnginePart)part, false); }
 
-int TF_WasmPartOfOp(const char *name) {
-  Status ignored;
-  status_init(&ignored);
-  return register_ops(&ignored) ? (int)op_registry_part(op_registry_global(), name) : PART_MAIN;
-}
-
 int TF_WasmSideKernelsAreWanted(void) { return side_kernels_wanted(); }

@@ -11,8 +11,6 @@
  */
 TF_CAPI_EXPORT extern void TF_WasmPartIsMissing(int part);
 TF_CAPI_EXPORT extern void TF_WasmPartIsLoaded(int part);
-/* The part that the op is in; PART_MAIN if there is no such op. */
-TF_CAPI_EXPORT extern int TF_WasmPartOfOp(const char *op);
 /* 1 if the side part is missing, and a graph or a function has a kernel in it; else 0. */
 TF_CAPI_EXPORT extern int TF_WasmSideKernelsAreWanted(void);
 

@@ -2,7 +2,6 @@
 import { Missing, UnknownAttr, findMissingIn, findUnknownAttrsIn } from '../models/compatibility.js';
 import { GraphDefContent, GraphDefNode, attrOf } from '../models/graph-def-nodes.js';
 import { interfaceNodes } from '../models/graph-interface.js';
-import type { ModelParts } from '../loading/model-parts.js';
 import { flatten } from '../loading/flat-tensors.js';
 import { init } from '../init.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
@@ -10,7 +9,7 @@ import { isControlInput, nodeOfInput } from '../messages/node-def.js';
 import { TF, runtimeOf } from '../tf.js';
 import { columns } from '../base/columns.js';
 import { Command, plural, shapeText } from './command-line.js';
-import { TAGS_OPTION, readContent, readParts } from './model-file.js';
+import { ReadParts, TAGS_OPTION, readContent, readParts } from './model-file.js';
 
 interface Value {
   readonly name: string;
@@ -40,17 +39,17 @@ export interface Report {
 
 /** The nodes that are the graph's inputs and outputs, as tf.load has them. */
 function interfaceIn({ nodes }: GraphDefContent, tf: TF): Record<'inputs' | 'outputs', GraphDefNode[]> {
+  const indexes = new Map(nodes.map(({ name }, i) => [name, i]));
   const { inputs, outputs } = interfaceNodes(
     nodes.map(({ name, op, input }) => ({
       name,
       op,
-      reads: input.filter((one) => !isControlInput(one)).map(nodeOfInput),
+      reads: input.flatMap((one) => (isControlInput(one) ? [] : (indexes.get(nodeOfInput(one)) ?? []))),
       hasOutputs: (runtimeOf(tf).findOpDef(op)?.output_arg.length ?? 1) > 0,
     })),
   );
-  const byName = new Map(nodes.map((node) => [node.name, node]));
-  const named = (names: readonly string[]): GraphDefNode[] => names.map((name) => byName.get(name)!);
-  return { inputs: named(inputs), outputs: named(outputs) };
+  const at = (found: readonly number[]): GraphDefNode[] => found.map((i) => nodes[i]!);
+  return { inputs: at(inputs), outputs: at(outputs) };
 }
 
 /**
@@ -94,7 +93,7 @@ const valuesOf = (infos: SignatureDef['inputs']): Value[] =>
 export function inspect(
   tf: TF,
   content: GraphDefContent,
-  { format, graphDef, signatures }: ModelParts,
+  { format, graphDef, signatures }: ReadParts,
 ): Report {
   const { nodes, functions, producer } = content;
   const counts = new Map<string, number>();

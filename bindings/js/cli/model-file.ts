@@ -5,7 +5,7 @@ import { closest } from '../base/did-you-mean.js';
 import { TFError } from '../base/errors.js';
 import { filesOfSource } from '../loading/file-sources.js';
 import type { Model } from '../loading/model.js';
-import type { ModelParts } from '../loading/model-parts.js';
+import { ModelParts, contentOfGraphDef } from '../loading/model-parts.js';
 import { readModel } from '../loading/recognise.js';
 import { GraphDefContent, readGraphDef } from '../models/graph-def-nodes.js';
 import { TF, runtimeOf } from '../tf.js';
@@ -56,17 +56,21 @@ async function reported<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+/** The parts of a model, whose graph has been read. */
+export type ReadParts = ModelParts & { readonly graphDef: Uint8Array | string };
+
 /** The parts of the model in a file or folder. */
-export const readParts = (tf: TF, file: string, args: Arguments): Promise<ModelParts> =>
+export const readParts = (tf: TF, file: string, args: Arguments): Promise<ReadParts> =>
   reported(file, async () => {
     const options = { tags: tagsOf(args), runtime: runtimeOf(tf), keras: undefined, hdf5: undefined };
     const parts = await readModel(await filesOfSource(file, {}), options);
+    const graphDef = await contentOfGraphDef(parts.graphDef);
     parts.close?.();
-    return parts;
+    return { ...parts, graphDef };
   });
 
 /** The nodes of a model, whether or not the engine knows their ops. */
-export function readContent(tf: TF, file: string, { graphDef }: ModelParts): GraphDefContent {
+export function readContent(tf: TF, file: string, { graphDef }: ReadParts): GraphDefContent {
   try {
     return readGraphDef(runtimeOf(tf).wasm, graphDef);
   } catch (error) {

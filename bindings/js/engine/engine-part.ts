@@ -28,6 +28,8 @@ const PARTS = {
     option: 'sideWasm',
   },
 } as const;
+/** The number of the part that is never missing. */
+export const MAIN_PART = 0;
 export type PartName = keyof typeof PARTS;
 export type PartSources = Readonly<Record<PartName, PartSource>>;
 
@@ -155,14 +157,9 @@ export class EngineParts {
     return [this.training, this.side].filter(({ isMissing }) => isMissing);
   }
 
-  /** Loads the parts that have some of the ops. */
-  async loadFor(ops: Iterable<string>): Promise<void> {
-    const { missing, wasm } = this;
-    if (missing.length === 0) return;
-    const needed = new Set<number>();
-    for (const op of ops)
-      if (!op.includes('\0')) needed.add(wasm.scope((scope) => wasm.call.TF_WasmPartOfOp(scope.string(op))));
-    await Promise.all(missing.filter(({ number }) => needed.has(number)).map((part) => part.load()));
+  /** Loads those of the parts whose bits, 1 << number, are set. */
+  async load(bits: number): Promise<void> {
+    await Promise.all(this.missing.filter(({ number }) => bits & (1 << number)).map((part) => part.load()));
   }
 
   loadAllAtOnce(): void {

@@ -1,23 +1,21 @@
 /** Protobuf's text format, which the engine converts to bytes. */
-import type { BufferPtr, Null, TextPtr } from '../generated/abi.js';
+import type { BufferPtr } from '../generated/abi.js';
+import { EngineBytes } from './engine-bytes.js';
 import type { Wasm } from './wasm.js';
 
 export type TextMessage = 'GraphDef' | 'MetaGraphDef' | 'SavedModel';
 
 /** Fills a buffer with the message of that type. `text` is UTF-8. */
 export function fillFromText(wasm: Wasm, type: TextMessage, text: Uint8Array, buffer: BufferPtr): void {
-  const { call } = wasm;
-  let source: TextPtr | Null = 0;
+  const source = EngineBytes.of(wasm, text);
   try {
-    source = wasm.malloc<'char'>(text.length);
-    wasm.u8.set(text, source);
     wasm.scope((scope) =>
       wasm.checked((status) =>
-        call.TF_WasmMessageFromText(scope.string(type), source as TextPtr, text.length, buffer, status),
+        wasm.call.TF_WasmMessageFromText(scope.string(type), source.begin, source.length, buffer, status),
       ),
     );
   } finally {
-    call.free(source);
+    source.free();
   }
 }
 

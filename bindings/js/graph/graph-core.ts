@@ -326,15 +326,19 @@ export abstract class GraphCore implements HintedGraph {
   }
 
   operations(): Operation[] {
-    const operations: Operation[] = [];
+    return this.operationPointers().map((pointer) => this.operationAt(pointer));
+  }
+
+  /** @internal In the order of their addition. */
+  operationPointers(): OperationPtr[] {
+    const pointers: OperationPtr[] = [];
     this.wasm.scope((scope) => {
       const position: Ptr<'size_t'> = scope.alloc(4);
       this.wasm.u32[position >>> 2] = 0;
-      for (let pointer; (pointer = this.wasm.call.TF_GraphNextOperation(this.pointer, position)) !== 0; ) {
-        operations.push(this.operationAt(pointer));
-      }
+      for (let pointer; (pointer = this.wasm.call.TF_GraphNextOperation(this.pointer, position)) !== 0; )
+        pointers.push(unsigned(pointer));
     });
-    return operations;
+    return pointers;
   }
 
   /** @internal The definition of an op, or the signature of a function of this graph. */

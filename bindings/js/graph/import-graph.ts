@@ -5,7 +5,6 @@ import type {
   BufferPtr,
   ImportGraphDefOptionsPtr,
   ImportGraphDefResultsPtr,
-  Null,
   OperationPtr,
   OutputPtr,
   Ptr,
@@ -17,6 +16,7 @@ import { WANTED_HINT, refuseForeign, withoutBom } from '../messages/model-format
 import { Input, Operation, Output, checkInput, valueOf } from './operation.js';
 import { withVariables } from './constants-to-variables.js';
 import { bytesOf, encodeText } from '../base/utf8.js';
+import { EngineBytes } from '../engine/engine-bytes.js';
 import { fillFromText } from '../engine/text-messages.js';
 import type { Scope, Wasm } from '../engine/wasm.js';
 
@@ -45,6 +45,9 @@ export interface ImportOptions {
   trainable?: true | readonly string[];
 }
 
+/** A serialised GraphDef, in the engine's memory or not, or protobuf text. */
+export type GraphDefSource = Uint8Array | ArrayBuffer | EngineBytes | string;
+
 export interface ImportResults {
   outputs: Output[];
   operations: Operation[];
@@ -65,11 +68,7 @@ const IMPORT_OPTIONS: Schema<ImportOptions> = {
 };
 
 /** As Graph.importGraphDef. */
-export function importInto(
-  graph: GraphCore,
-  def: Uint8Array | ArrayBuffer | string,
-  options: ImportOptions,
-): ImportResults {
+export function importInto(graph: GraphCore, def: GraphDefSource, options: ImportOptions): ImportResults {
   checkOptions<ImportOptions>('importGraphDef', options, IMPORT_OPTIONS);
   const { trainable } = options;
   if (trainable !== undefined && trainable !== true)
@@ -93,7 +92,7 @@ export function importBeside(
 
 function importChecked(
   graph: GraphCore,
-  def: Uint8Array | ArrayBuffer | string,
+  def: GraphDefSource,
   options: ImportOptions,
   anyColocation = false,
 ): ImportResults {
@@ -128,29 +127,27 @@ export function graphDefBytes(def: Uint8Array | ArrayBuffer | string): Uint8Arra
   return typeof content === 'string' ? encodeText(withoutBom(content)) : content;
 }
 
-/** A GraphDef as bytes, whether it is given as bytes or as protobuf text. */
-export const binaryGraphDef = (wasm: Wasm, def: Uint8Array | ArrayBuffer | string): Uint8Array =>
-  typeof def === 'string'
+/** A GraphDef as bytes, however it is given. */
+export function binaryGraphDef(wasm: Wasm, def: GraphDefSource): Uint8Array {
+  if (def instanceof EngineBytes) return def.copy();
+  return typeof def === 'string'
     ? withGraphDef(wasm, def, (buffer) => wasm.bytesOfBuffer(buffer))
     : graphDefBytes(def);
+}
 
 /** Calls `use` with a TF_Buffer that holds the GraphDef until it returns. */
-export function withGraphDef<T>(
-  wasm: Wasm,
-  def: Uint8Array | ArrayBuffer | string,
-  use: (buffer: BufferPtr) => T,
-): T {
+export function withGraphDef<T>(wasm: Wasm, def: GraphDefSource, use: (buffer: BufferPtr) => T): T {
   const { call } = wasm;
-  const bytes = graphDefBytes(def);
-  let source: TextPtr | Null = 0;
+  const content = def instanceof EngineBytes ? def : graphDefBytes(def);
+  const isText = typeof def === 'string';
+  const written = content instanceof EngineBytes || isText ? undefined : EngineBytes.of(wasm, content);
   const buffer = call.TF_NewBuffer();
   try {
-    if (typeof def === 'string') {
-      fillFromText(wasm, 'GraphDef', bytes, buffer);
+    if (isText) {
+      fillFromText(wasm, 'GraphDef', content as Uint8Array, buffer);
     } else {
-      source = wasm.malloc<'char'>(bytes.length);
-      wasm.u8.set(bytes, source);
-      wasm.u32.set([source, bytes.length], buffer >>> 2);
+      const { begin, length } = written ?? (content as EngineBytes);
+      wasm.u32.set([begin, length], buffer >>> 2);
     }
     return use(buffer);
   } catch (error) {
@@ -162,7 +159,7 @@ export function withGraphDef<T>(
     throw error;
   } finally {
     call.TF_DeleteBuffer(buffer);
-    call.free(source);
+    written?.free();
   }
 }
 

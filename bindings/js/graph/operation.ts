@@ -65,13 +65,11 @@ export class Operation {
   get inputs(): Output[] {
     const { wasm } = this.graph;
     const count = wasm.call.TF_OperationNumInputs(this.pointer);
-    return wasm.scope((scope) =>
-      Array.from({ length: count }, (_, i) => {
-        const result: OutputPtr = scope.alloc(8);
-        wasm.call.TF_OperationInput(result, scope.words([this.pointer, i]));
-        return this.graph.outputAt(result, 0);
-      }),
-    );
+    return wasm.scope((scope) => {
+      const inputs: OutputPtr = scope.alloc(8 * count);
+      wasm.call.TF_OperationAllInputs(this.pointer, inputs, count);
+      return Array.from({ length: count }, (_, i) => this.graph.outputAt(inputs, i));
+    });
   }
 
   get controlInputs(): Operation[] {

@@ -2,10 +2,12 @@
 import { NodeDef, nodeOfInput } from '../messages/node-def.js';
 import { MessageWriter, fieldsOf } from '../messages/protobuf.js';
 import { GraphDefContent, GraphDefNode, functionsNamedBy, readGraphDef } from '../models/graph-def-nodes.js';
+import type { EngineBytes } from '../engine/engine-bytes.js';
+import { MAIN_PART } from '../engine/engine-part.js';
 import type { Runtime } from '../engine/runtime.js';
 
 export interface KnownPart {
-  readonly graphDef: Uint8Array;
+  readonly graphDef: Uint8Array | EngineBytes;
   /** The nodes that were left out, because they or what they need are of unknown ops. */
   readonly omitted: ReadonlySet<string>;
   /** The unknown ops, with the nodes of each. */
@@ -13,21 +15,22 @@ export interface KnownPart {
 }
 
 /** Loads the parts of the engine with its ops. Leaves out the nodes of unknown ops, those that call functions with such nodes, and what needs them. */
-export async function knownPart(runtime: Runtime, graphDef: Uint8Array): Promise<KnownPart> {
+export async function knownPart(runtime: Runtime, graphDef: EngineBytes): Promise<KnownPart> {
+  const parts = runtime.wasm.call.TF_WasmPartsOfGraphDef(graphDef.begin, graphDef.length);
+  await runtime.parts.load(parts);
+  return parts & (1 << MAIN_PART)
+    ? withoutUnknownOps(runtime, graphDef.copy())
+    : { graphDef, omitted: new Set(), unknownOps: new Map() };
+}
+
+function withoutUnknownOps(runtime: Runtime, graphDef: Uint8Array): KnownPart {
   const content = readGraphDef(runtime.wasm, graphDef);
-  await runtime.parts.loadFor(opsOf(content));
   const unknownOps = new Map<string, string[]>();
   const inFunctions = unknownInFunctions(runtime, content);
   const consumers = new Map<string, string[]>();
   for (const node of content.nodes) {
-    for (const op of unknownIn(runtime, content, inFunctions, node))
-      unknownOps.set(op, [...(unknownOps.get(op) ?? []), node.name]);
-    for (const input of node.input) {
-      const from = nodeOfInput(input);
-      const known = consumers.get(from);
-      if (known) known.push(node.name);
-      else consumers.set(from, [node.name]);
-    }
+    for (const op of unknownIn(runtime, content, inFunctions, node)) append(unknownOps, op, node.name);
+    for (const input of node.input) append(consumers, nodeOfInput(input), node.name);
   }
   if (unknownOps.size === 0) return { graphDef, omitted: new Set(), unknownOps };
   const omitted = new Set([...unknownOps.values()].flat());
@@ -35,8 +38,11 @@ export async function knownPart(runtime: Runtime, graphDef: Uint8Array): Promise
   return { graphDef: without(graphDef, omitted), omitted, unknownOps };
 }
 
-const opsOf = ({ nodes, functions }: GraphDefContent): Set<string> =>
-  new Set([nodes, ...[...functions.values()].map((body) => body.nodes)].flat().map(({ op }) => op));
+function append(lists: Map<string, string[]>, key: string, item: string): void {
+  const list = lists.get(key);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
+}
 
 /** The unknown ops that a node needs: its own, or those of the functions that it calls. */
 function unknownIn(

@@ -35,13 +35,47 @@ export const fileOfBytes = (bytes: Uint8Array): ModelFile => ({
 });
 
 /** The whole content. */
-export const readAll = (file: ModelFile): Promise<Uint8Array> => joined(file.pieces());
+export const readAll = (file: ModelFile): Promise<Uint8Array> => joined(file.pieces(), file.size);
 
-/** All pieces as one. */
-export async function joined(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** All pieces as one, which grows while they arrive. `size` is that of all, as far as it is known. */
+export async function joined(stream: AsyncIterable<Uint8Array>, size = 0): Promise<Uint8Array> {
+  let all = new Uint8Array(0);
+  let length = 0;
+  for await (const piece of stream) {
+    if (length === 0) {
+      all = piece as Uint8Array<ArrayBuffer>; // it may be the only one
+    } else {
+      if (length + piece.length > all.length) {
+        const larger = new Uint8Array(Math.max(size, 2 * length, length + piece.length));
+        larger.set(all);
+        all = larger;
+      }
+      all.set(piece, length);
+    }
+    length += piece.length;
+  }
+  return all.subarray(0, length);
+}
+
+/** The beginning of a file, at least `size` bytes if it has them, and the file, which can still be read. */
+export async function beginningOf(file: ModelFile, size: number): Promise<[Uint8Array, ModelFile]> {
+  if (file.part && file.size !== undefined)
+    return [await joined(file.part(0, Math.min(file.size, size))), file];
+  const source = file.pieces()[Symbol.asyncIterator]();
   const pieces: Uint8Array[] = [];
-  for await (const piece of stream) pieces.push(piece);
-  return concatenated(pieces);
+  let [length, ended] = [0, false];
+  while (length < size && !ended) {
+    const { done, value } = await source.next();
+    if (done) ended = true;
+    else length += pieces[pieces.push(value) - 1]!.length;
+  }
+  const head = concatenated(pieces);
+  const rest: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => source };
+  async function* all() {
+    yield head;
+    if (!ended) yield* rest;
+  }
+  return [head, { size: file.size, pieces: all }];
 }
 
 /** All bytes in one array. */

@@ -3,7 +3,7 @@ import type { Runtime } from '../engine/runtime.js';
 import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
 import type { ObjectNode, SignatureDef } from '../messages/meta-graph.js';
-import type { ModelFiles } from './model-files.js';
+import { ModelFile, ModelFiles, readAll } from './model-files.js';
 
 /** How the variables of a graph get their values: a checkpoint, and the operation that reads it. */
 export interface Restore {
@@ -33,8 +33,8 @@ export interface ModelParts {
   readonly files?: ModelFiles;
   /** 'SavedModel', 'GraphDef', ... */
   readonly format: string;
-  /** Bytes, or protobuf text. */
-  readonly graphDef: Uint8Array | string;
+  /** Bytes, protobuf text, or a file of bytes that is not read yet: one with weights is best read into the engine. */
+  readonly graphDef: Uint8Array | string | ModelFile;
   /** By name; empty if the format has none. */
   readonly signatures: ReadonlyMap<string, SignatureDef>;
   readonly restore?: Restore | undefined;
@@ -55,6 +55,14 @@ export interface ModelParts {
   /** Frees what the values are read from. */
   readonly close?: () => void;
 }
+
+/** A GraphDef as bytes or text. */
+export const contentOfGraphDef = async (graphDef: ModelParts['graphDef']): Promise<Uint8Array | string> =>
+  isUnread(graphDef) ? readAll(graphDef) : graphDef;
+
+/** Whether it is a file. */
+export const isUnread = (graphDef: ModelParts['graphDef']): graphDef is ModelFile =>
+  typeof graphDef === 'object' && 'pieces' in graphDef;
 
 /** Reads one format. */
 export interface FormatOptions {

@@ -1,9 +1,10 @@
 /** tf.load: opens a model of any known format, with its variables. */
 import { Schema, checkOptions } from '../base/arguments.js';
 import { TFError, UnimplementedError } from '../base/errors.js';
+import { EngineBytes } from '../engine/engine-bytes.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
-import { binaryGraphDef } from '../graph/import-graph.js';
+import { binaryGraphDef, importInto } from '../graph/import-graph.js';
 import type { Output } from '../graph/operation.js';
 import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
@@ -18,7 +19,7 @@ import { ModelSource, filesOfSource } from './file-sources.js';
 import { FlatTensor, flatten } from './flat-tensors.js';
 import { KnownPart, knownPart } from './known-part.js';
 import { ModelFiles, Progress } from './model-files.js';
-import type { ModelParts } from './model-parts.js';
+import { ModelParts, isUnread } from './model-parts.js';
 import { DEFAULT_SIGNATURE, Model } from './model.js';
 import { tensorOf } from './make-model.js';
 import { readModel } from './recognise.js';
@@ -75,6 +76,34 @@ export async function loadModel(
   }
 }
 
+/** Makes a graph of the part of a GraphDef whose ops the engine has. */
+async function importKnown(
+  runtime: Runtime,
+  graphDef: ModelParts['graphDef'],
+  trainable: LoadOptions['trainable'],
+): Promise<[Graph, KnownPart]> {
+  const { wasm } = runtime;
+  const written = isUnread(graphDef)
+    ? await EngineBytes.ofPieces(wasm, graphDef.pieces(), graphDef.size ?? 0)
+    : EngineBytes.of(wasm, binaryGraphDef(wasm, graphDef));
+  try {
+    const known = await knownPart(runtime, written);
+    const graph = new Graph(runtime);
+    try {
+      importInto(graph, known.graphDef, trainable === undefined ? {} : { trainable });
+    } catch (error) {
+      graph.dispose();
+      throw explained(error, known);
+    }
+    return [graph, known];
+  } finally {
+    written.free();
+  }
+}
+
+const explained = (error: unknown, known: KnownPart): unknown =>
+  error instanceof TFError && known.unknownOps.size > 0 ? error.hint(unknownText(known)) : error;
+
 /** Makes a graph and a session of what was read. */
 async function openParts(
   runtime: Runtime,
@@ -82,11 +111,9 @@ async function openParts(
   files: ModelFiles,
   { session, signal, trainable }: LoadOptions,
 ): Promise<Model> {
-  const known = await knownPart(runtime, binaryGraphDef(runtime.wasm, parts.graphDef));
-  const graph = new Graph(runtime);
+  const [graph, known] = await importKnown(runtime, parts.graphDef, trainable);
   let opened: Session | undefined;
   try {
-    graph.importGraphDef(known.graphDef, trainable === undefined ? {} : { trainable });
     opened = new Session(runtime, graph, session);
     const signatures = signaturesOf(graph, parts, known);
     if (trainable !== undefined) await opened.run(graph.initializer());
@@ -101,7 +128,7 @@ async function openParts(
   } catch (error) {
     await opened?.close();
     graph.dispose();
-    throw error instanceof TFError && known.unknownOps.size > 0 ? error.hint(unknownText(known)) : error;
+    throw explained(error, known);
   }
 }
 

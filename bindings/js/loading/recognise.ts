@@ -5,15 +5,14 @@ import { WANTED_HINT, foreignFormat, formatOfName } from '../messages/model-form
 import type { FormatOptions, ModelParts } from './model-parts.js';
 import { readKerasArchive, readKerasHdf5 } from './keras-files.js';
 import {
+  ModelFile,
   ModelFiles,
-  fileOfBytes,
+  beginningOf,
   folderOf,
   isTextFile,
   joinPath,
-  joined,
   nameOf,
   openFile,
-  readAll,
   readFile,
 } from './model-files.js';
 import { readMetaGraph, readSavedModel } from './saved-model.js';
@@ -69,21 +68,17 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
   if (/^saved_model\.(pb|pbtxt)$/.test(name)) return readSavedModel(files, path, options);
   if (name === 'config.json') return readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
-  const file = await openFile(files, path);
-  if (file.part && file.size !== undefined)
-    return readByContent(files, path, await joined(file.part(0, Math.min(file.size, HEAD))), options);
-  /* A server's file is read once: for what it is, and for its content. */
-  const bytes = await readAll(file);
-  return readByContent(holding(files, path, bytes), path, bytes, options);
+  const [head, file] = await beginningOf(await openFile(files, path), HEAD);
+  return readByContent(holding(files, path, file), path, head, options);
 }
 
-/** The files, one of which has been read. */
-const holding = (files: ModelFiles, path: string, bytes: Uint8Array): ModelFiles => ({
+/** The files, one of which is open. */
+const holding = (files: ModelFiles, path: string, file: ModelFile): ModelFiles => ({
   ...files,
-  open: async (wanted) => (wanted === path ? fileOfBytes(bytes) : files.open(wanted)),
+  open: async (wanted) => (wanted === path ? file : files.open(wanted)),
 });
 
-/** `head` is the beginning of the file, or all of it. */
+/** `head` is the beginning of the file. */
 async function readByContent(
   files: ModelFiles,
   path: string,
@@ -109,7 +104,7 @@ async function readByContent(
       if (format) throw new InvalidArgumentError(`${files.place} is ${format.says}`).hint(WANTED_HINT);
       return isTextFile(path)
         ? graphText(files, path)
-        : { format: 'GraphDef', graphDef: await readFile(files, path), signatures: new Map() };
+        : { format: 'GraphDef', graphDef: await openFile(files, path), signatures: new Map() };
   }
 }
 

@@ -1,6 +1,7 @@
 /** The inputs and outputs of a graph without signatures: its placeholders, and what no node reads. */
+import type { OperationPtr, OutputPtr, TextPtr } from '../generated/abi.js';
 import type { Graph } from '../graph/graph.js';
-import type { Output } from '../graph/operation.js';
+import type { Operation, Output } from '../graph/operation.js';
 
 export const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'Placeholder',
@@ -12,8 +13,8 @@ export const PLACEHOLDERS: ReadonlySet<string> = new Set([
 export interface InterfaceNode {
   readonly name: string;
   readonly op: string;
-  /** The names of the nodes whose outputs it reads. */
-  readonly reads: readonly string[];
+  /** The indexes of the nodes whose outputs it reads. */
+  readonly reads: readonly number[];
   /** Training steps and initialisers have none. */
   readonly hasOutputs: boolean;
 }
@@ -30,30 +31,36 @@ const isResult = ({ op, name, hasOutputs }: InterfaceNode): boolean =>
   !/(^|\/)gradients(_\d+)?\//.test(name) &&
   !isOfSaver(name);
 
-/** The names of the nodes that depend on any of `inputs`, which are among them. */
-function dependents(inputs: readonly string[], consumers: ReadonlyMap<string, readonly string[]>) {
-  const names = new Set(inputs);
-  for (const name of names) for (const consumer of consumers.get(name) ?? []) names.add(consumer); // grows
-  return names;
+/** Whether each node is among `inputs` or depends on them. */
+function dependents(inputs: readonly number[], nodes: readonly InterfaceNode[]): Uint8Array {
+  const consumers = nodes.map((): number[] => []);
+  nodes.forEach(({ reads }, i) => reads.forEach((read) => consumers[read]!.push(i)));
+  const found = new Uint8Array(nodes.length);
+  const open = [...inputs];
+  while (open.length > 0) {
+    const node = open.pop()!;
+    if (found[node]) continue;
+    found[node] = 1;
+    open.push(...consumers[node]!);
+  }
+  return found;
 }
 
-/** The names of the nodes that are a graph's inputs and outputs. */
-export function interfaceNodes(nodes: readonly InterfaceNode[]): { inputs: string[]; outputs: string[] } {
-  const consumers = new Map<string, string[]>();
-  for (const { name, reads } of nodes)
-    for (const read of reads) {
-      const known = consumers.get(read);
-      if (known) known.push(name);
-      else consumers.set(read, [name]);
-    }
-  const inputs = nodes.filter(({ op, name }) => PLACEHOLDERS.has(op) && !isOfSaver(name)).map(nameOf);
-  const results = nodes.filter((node) => isResult(node) && !consumers.has(node.name)).map(nameOf);
-  const computed = dependents(inputs, consumers);
-  const outputs = results.filter((name) => computed.has(name));
+/** The indexes of the nodes that are a graph's inputs and outputs. */
+export function interfaceNodes(nodes: readonly InterfaceNode[]): { inputs: number[]; outputs: number[] } {
+  const isRead = new Uint8Array(nodes.length);
+  for (const { reads } of nodes) for (const read of reads) isRead[read] = 1;
+  const inputs: number[] = [];
+  const results: number[] = [];
+  nodes.forEach((node, i) => {
+    if (PLACEHOLDERS.has(node.op) && !isOfSaver(node.name)) inputs.push(i);
+    else if (!isRead[i] && isResult(node)) results.push(i);
+  });
+  if (results.length < 2) return { inputs, outputs: results };
+  const isComputed = dependents(inputs, nodes);
+  const outputs = results.filter((i) => isComputed[i]);
   return { inputs, outputs: outputs.length > 0 ? outputs : results };
 }
-
-const nameOf = ({ name }: InterfaceNode): string => name;
 
 export interface GraphInterface {
   readonly inputs: readonly Output[];
@@ -61,15 +68,44 @@ export interface GraphInterface {
 }
 
 export function interfaceOf(graph: Graph): GraphInterface {
-  const nodes = graph.operations().map((operation) => ({
-    name: operation.name,
-    op: operation.type,
-    reads: operation.inputs.map((input) => input.operation.name),
-    hasOutputs: operation.outputs.length > 0,
-  }));
-  const { inputs, outputs } = interfaceNodes(nodes);
+  const pointers = graph.operationPointers();
+  const operationAt = (i: number): Operation => graph.operationAt(pointers[i]!);
+  const { inputs, outputs } = interfaceNodes(nodesOf(graph, pointers));
   return {
-    inputs: inputs.map((name) => graph.requiredOperation(name).output(0)),
-    outputs: outputs.flatMap((name) => graph.requiredOperation(name).outputs),
+    inputs: inputs.map((i) => operationAt(i).output(0)),
+    outputs: outputs.flatMap((i) => operationAt(i).outputs),
   };
+}
+
+/** Large graphs have tens of thousands of nodes, so that no Operation is made for each. */
+function nodesOf({ wasm }: Graph, pointers: readonly OperationPtr[]): InterfaceNode[] {
+  const { call } = wasm;
+  const indexes = new Map(pointers.map((pointer, i) => [pointer, i]));
+  const ops = new Map<TextPtr, string>(); // nodes of an op share its name
+  const opAt = (text: TextPtr): string => {
+    const known = ops.get(text) ?? wasm.text(text);
+    ops.set(text, known);
+    return known;
+  };
+  const readsOf = (pointer: OperationPtr): number[] => {
+    const count = call.TF_OperationNumInputs(pointer);
+    return wasm.scope((scope) => {
+      const inputs: OutputPtr = scope.alloc(8 * count);
+      call.TF_OperationAllInputs(pointer, inputs, count);
+      return Array.from(
+        { length: count },
+        (_, k) => indexes.get(wasm.u32[(inputs >>> 2) + 2 * k] as OperationPtr)!,
+      );
+    });
+  };
+  return pointers.map((pointer) => ({
+    get name() {
+      return wasm.text(call.TF_OperationName(pointer));
+    },
+    op: opAt(call.TF_OperationOpType(pointer)),
+    reads: readsOf(pointer),
+    get hasOutputs() {
+      return call.TF_OperationNumOutputs(pointer) > 0;
+    },
+  }));
 }

@@ -18,10 +18,11 @@ TEST(a_session_has_as_many_cpus_as_it_asks_for) {
   CHECK_STR_EQ(set->devices[2].physical_description, "");
   CHECK_INT_EQ(set->devices[2].memory_limit, 268435456);
   CHECK_INT_EQ(set->devices[2].parsed.id, 2);
-  CHECK(other->devices[0].incarnation > 0);
+  CHECK(device_incarnation(&other->devices[0]) > 0);
   for (int i = 0; i < 3; i++) {
-    CHECK(set->devices[i].incarnation != other->devices[0].incarnation);
-    CHECK(set->devices[i].incarnation != set->devices[(i + 1) % 3].incarnation);
+    CHECK(device_incarnation(&set->devices[i]) == device_incarnation(&set->devices[i]));
+    CHECK(device_incarnation(&set->devices[i]) != device_incarnation(&other->devices[0]));
+    CHECK(device_incarnation(&set->devices[i]) != device_incarnation(&set->devices[(i + 1) % 3]));
   }
   device_set_unref(other);
   device_set_unref(device_set_ref(set));
@@ -55,9 +56,9 @@ TEST(devices_of_other_tasks_are_behind_the_own_ones) {
     CHECK_INT_EQ(all->count, 4);
     for (int i = 0; i < 2; i++) {
       CHECK_STR_EQ(all->devices[i].name, own->devices[i].name);
-      CHECK(all->devices[i].incarnation == own->devices[i].incarnation);
+      CHECK(device_incarnation(&all->devices[i]) == device_incarnation(&own->devices[i]));
       CHECK_STR_EQ(all->devices[2 + i].name, kNames[i]);
-      CHECK(all->devices[2 + i].incarnation == kIncarnations[i]);
+      CHECK(device_incarnation(&all->devices[2 + i]) == kIncarnations[i]);
     }
     device_set_unref(all);
   }

@@ -13,6 +13,7 @@
 #include "runtime/thread_pool.h"
 #include "wasm/wasm_engine_parts.h"
 #include "wasm/wasm_functions.h"
+#include "wasm/wasm_graph_parts.h"
 
 AFTER_EACH() {
   op_registry_clear(op_registry_global());
@@ -580,13 +581,48 @@ TEST(names_of_all_ops) {
   TF_DeleteStatus(status);
 }
 
+static int parts_of(const char *text) {
+  TF_Status *status = TF_NewStatus();
+  TF_Buffer *bytes = TF_NewBuffer();
+  TF_WasmMessageFromText("GraphDef", text, strlen(text), bytes, status);
+  CHECK_INT_EQ(TF_GetCode(status), TF_OK);
+  int parts = TF_WasmPartsOfGraphDef(bytes->data, bytes->length);
+  /* No part of the bytes makes it read what is behind them (sanitizers), or need more. */
+  for (size_t length = 0; length < bytes->length; length++) {
+    char *cut = malloc(length + 1);
+    memcpy(cut, bytes->data, length);
+    cut = realloc(cut, length ? length : 1);
+    int some = TF_WasmPartsOfGraphDef(cut, length);
+    CHECK(((some & ~parts) >> 1) == 0);
+    free(cut);
+  }
+  TF_DeleteBuffer(bytes);
+  TF_DeleteStatus(status);
+  return parts;
+}
+
+TEST(parts_of_graphs) {
+  const int unknown = 1 << PART_MAIN, training = 1 << PART_TRAINING, side = 1 << PART_SIDE;
+  CHECK_INT_EQ(TF_WasmPartsOfGraphDef(NULL, 0), 0);
+  CHECK_INT_EQ(parts_of("node { name: 'a' op: 'Relu' }"), 0);
+  CHECK_INT_EQ(parts_of("node { name: 'a' op: 'ReluGrad' } node { name: 'StringLower' op: 'Relu' }"),
+               training);
+  CHECK_INT_EQ(parts_of("node { name: 'a' op: 'Relu' input: 'x' } node { op: 'StringLower' }"), side);
+  CHECK_INT_EQ(parts_of("node { op: 'NoSuchOp' } node { op: 'ReluGrad' }"), unknown | training);
+  CHECK_INT_EQ(parts_of("node { name: 'a' }"), unknown);
+  const char *function =
+      "library { function { signature { name: 'f' } node_def { op: 'StringLower' } } }"
+      "node { op: 'f' } node { op: 'g' } node { op: 'g' }";
+  CHECK_INT_EQ(parts_of(function), unknown | side);
+  const char *two =
+      "library { function { signature { name: 'f' } node_def { op: 'g' } }"
+      "          function { signature { name: 'g' } node_def { op: 'Add' } } } node { op: 'f' }";
+  CHECK_INT_EQ(parts_of(two), 0);
+}
+
 TEST(parts_of_the_engine) {
   TF_Status *status = TF_NewStatus();
   TF_Buffer *buffer = TF_NewBuffer();
-  CHECK_INT_EQ(TF_WasmPartOfOp("Relu"), PART_MAIN);
-  CHECK_INT_EQ(TF_WasmPartOfOp("ReluGrad"), PART_TRAINING);
-  CHECK_INT_EQ(TF_WasmPartOfOp("StringLower"), PART_SIDE);
-  CHECK_INT_EQ(TF_WasmPartOfOp("NoSuchOp"), PART_MAIN);
   const char text[] = "F(x: float) -> (y: float) { n = Square[T=float](x)  return y = n:y:0 }";
   TF_WasmPartIsMissing(PART_TRAINING);
   engine_parts_set_loader(NULL); /* as if Module.loadPart had failed */

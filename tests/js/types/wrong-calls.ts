@@ -37,7 +37,7 @@ call.TF_WasmResumeStep(step, 10, tensors, 1, status);
 call.TF_WasmNewSession(graph, 0, 0, status);
 call.TF_ShapeInferenceContextDim(shapeContext, call.TF_NewShapeHandle(), 3n, call.TF_NewDimensionHandle());
 call.TF_AllocateTensor(1, scope.dims([2, null]), 2, 8);
-call.TF_OperationInput(outputs, scope.words([operation, 0]));
+call.TF_OperationAllInputs(operation, outputs, 2);
 wasm.text(call.TF_OperationName(operation));
 
 // @ts-expect-error: an argument is missing
