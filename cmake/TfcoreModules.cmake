@@ -58,7 +58,7 @@ set(TFCORE_TRAINING_SOURCES
 set(TFCORE_TRAINING_OPS
   array/broadcast_args array/dynamic_partition io/save_restore lists/stack math/unsorted_segment nn/l2_loss random
   state/assign_add state/reference_variable training)
-set(TFCORE_TRAINING_NAMES "Grad(Grad|WithShape)?(V2|V3)?$|BackpropFilter$|NativeBackpropInput$|Apply|CrossEntropyWithLogits$|^(ConcatOffset|TensorListPopBack|InvertPermutation)$")
+set(TFCORE_TRAINING_NAMES "Grad(Grad|WithShape)?(V2|V3)?$|BackpropFilter$|NativeBackpropInput$|Apply|CrossEntropyWithLogits$|^(ConcatOffset|EuclideanNorm|TensorListPopBack|InvertPermutation)$")
 
 # tfcore_proto_messages: what protoc-c makes of proto/, plus protobuf-c's own runtime.
 function(tfcore_proto_messages)

@@ -10,7 +10,7 @@ import { root } from '../../tools/process.mjs';
 /** What a main module may have after gzip -9. What most programs never run goes into another module. */
 const MOST_BYTES = 450_000;
 const scripts = [
-  ...['index.js', 'model-formats.js', 'server.js', 'glue-threads.js'],
+  ...['index.js', 'model-formats.js', 'keras-files.js', 'server.js', 'glue-threads.js'],
   ...['inline.js', 'testing.js', 'tfcore-worker.js', 'cli.js'],
 ];
 

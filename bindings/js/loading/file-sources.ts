@@ -130,6 +130,7 @@ function filesOfAddress(address: URL, options: SourceOptions): ModelFiles {
     place: address.href,
     main: name === '' ? undefined : name,
     paths: undefined,
+    isRemote: true,
     open: (path) => fetchFile(path === name ? address : beside(address, path), options),
   };
 }

@@ -19,6 +19,8 @@ export interface ModelFiles {
   readonly main: string | undefined;
   /** All paths; undefined where they cannot be listed, as on a server. */
   readonly paths: readonly string[] | undefined;
+  /** Whether they come over a network. */
+  readonly isRemote?: boolean;
   /** undefined if there is no such file. */
   open(path: string): Promise<ModelFile | undefined>;
 }
@@ -129,9 +131,7 @@ export class Progress {
   counting(files: ModelFiles, signal: AbortSignal | undefined): ModelFiles {
     const unread = new Map<string, ModelFile>();
     return {
-      place: files.place,
-      main: files.main,
-      paths: files.paths,
+      ...files,
       open: async (path) => {
         signal?.throwIfAborted();
         const file = unread.get(path) ?? (await files.open(path));

@@ -24,6 +24,7 @@ import { DEFAULT_SIGNATURE, Model } from './model.js';
 import { tensorOf } from './make-model.js';
 import { readModel } from './recognise.js';
 import type { ModelTensor, Signature } from './signature.js';
+import { WarmUp } from './warm-up.js';
 
 export interface LoadOptions {
   /** Of a SavedModel with several MetaGraphs: the tags of the one to open. By default that for serving. */
@@ -63,31 +64,37 @@ export async function loadModel(
   options: LoadOptions = {},
 ): Promise<Model> {
   checkOptions<LoadOptions>('load', options, LOAD_OPTIONS);
-  const { signal, tags, onProgress, keras, hdf5, requestInit } = options;
+  const { signal, tags, onProgress, keras, hdf5, requestInit, session } = options;
   signal?.throwIfAborted();
   const sourceOptions = { ...(requestInit && { requestInit }), ...(signal && { signal }) };
   const given = await filesOfSource(source, sourceOptions);
   const files = new Progress(onProgress).counting(given, signal);
-  const parts = await readModel(files, { tags, runtime, keras, hdf5 });
+  const warmUp = given.isRemote && !session?.target ? new WarmUp(runtime) : undefined;
+  let parts: ModelParts | undefined;
   try {
-    return await openParts(runtime, parts, parts.files ?? files, options);
+    parts = await readModel(files, { tags, runtime, keras, hdf5 });
+    const graphDef = await inEngine(runtime, parts.graphDef);
+    await warmUp?.end();
+    return await openParts(runtime, parts, graphDef, parts.files ?? files, options);
   } finally {
-    parts.close?.();
+    await warmUp?.end();
+    parts?.close?.();
   }
 }
 
-/** Makes a graph of the part of a GraphDef whose ops the engine has. */
+const inEngine = async ({ wasm }: Runtime, graphDef: ModelParts['graphDef']): Promise<EngineBytes> =>
+  isUnread(graphDef)
+    ? EngineBytes.ofPieces(wasm, graphDef.pieces(), graphDef.size ?? 0)
+    : EngineBytes.of(wasm, binaryGraphDef(wasm, graphDef));
+
+/** Makes a graph of the part of a GraphDef whose ops the engine has, and frees the bytes. */
 async function importKnown(
   runtime: Runtime,
-  graphDef: ModelParts['graphDef'],
+  graphDef: EngineBytes,
   trainable: LoadOptions['trainable'],
 ): Promise<[Graph, KnownPart]> {
-  const { wasm } = runtime;
-  const written = isUnread(graphDef)
-    ? await EngineBytes.ofPieces(wasm, graphDef.pieces(), graphDef.size ?? 0)
-    : EngineBytes.of(wasm, binaryGraphDef(wasm, graphDef));
   try {
-    const known = await knownPart(runtime, written);
+    const known = await knownPart(runtime, graphDef);
     const graph = new Graph(runtime);
     try {
       importInto(graph, known.graphDef, trainable === undefined ? {} : { trainable });
@@ -97,7 +104,7 @@ async function importKnown(
     }
     return [graph, known];
   } finally {
-    written.free();
+    graphDef.free();
   }
 }
 
@@ -108,10 +115,11 @@ const explained = (error: unknown, known: KnownPart): unknown =>
 async function openParts(
   runtime: Runtime,
   parts: ModelParts,
+  graphDef: EngineBytes,
   files: ModelFiles,
   { session, signal, trainable }: LoadOptions,
 ): Promise<Model> {
-  const [graph, known] = await importKnown(runtime, parts.graphDef, trainable);
+  const [graph, known] = await importKnown(runtime, graphDef, trainable);
   let opened: Session | undefined;
   try {
     opened = new Session(runtime, graph, session);

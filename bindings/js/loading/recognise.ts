@@ -3,7 +3,6 @@ import { InvalidArgumentError, NotFoundError } from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { WANTED_HINT, foreignFormat, formatOfName } from '../messages/model-format.js';
 import type { FormatOptions, ModelParts } from './model-parts.js';
-import { readKerasArchive, readKerasHdf5 } from './keras-files.js';
 import {
   ModelFile,
   ModelFiles,
@@ -66,7 +65,8 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
   if (byName !== undefined) throw new InvalidArgumentError(`${files.place} is ${byName}`);
   const name = nameOf(path);
   if (/^saved_model\.(pb|pbtxt)$/.test(name)) return readSavedModel(files, path, options);
-  if (name === 'config.json') return readKerasArchive(files, path, options);
+  if (name === 'config.json')
+    return (await import('./keras-files.js')).readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
   const [head, file] = await beginningOf(await openFile(files, path), HEAD);
   return readByContent(holding(files, path, file), path, head, options);
@@ -97,7 +97,7 @@ async function readByContent(
     case 'keras-zip':
       return readArchive(await filesOfZip(files.place, await openFile(files, path)), options);
     case 'hdf5':
-      return readKerasHdf5(files, path, options);
+      return (await import('./keras-files.js')).readKerasHdf5(files, path, options);
     case 'graph-text':
       return graphText(files, path);
     default:

@@ -5,7 +5,6 @@ import { decodeText } from '../base/utf8.js';
 import { SignatureDef } from '../messages/meta-graph.js';
 import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
 import { dtypeNumberOfJson, graphDefOfJson, signatureDefOfJson } from './graph-def-json.js';
-import { isLayersModel, readLayersModel } from './keras-files.js';
 import { PLACEHOLDERS } from '../models/graph-interface.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
@@ -81,6 +80,12 @@ function completeSignature(signature: Json, nodes: readonly Json[]): Json {
   return { ...signature, inputs: Object.fromEntries(inputs) };
 }
 
+/** Whether the JSON is that of a layers model of TensorFlow.js. */
+const isLayersModel = ({ format, modelTopology }: Json): boolean => {
+  const topology = objectOr(modelTopology);
+  return format === 'layers-model' || 'model_config' in topology || 'class_name' in topology;
+};
+
 export const readTfjsModel: FormatReader = async (files, path, options) => {
   let model: unknown;
   try {
@@ -92,7 +97,10 @@ export const readTfjsModel: FormatReader = async (files, path, options) => {
   }
   const { modelTopology, weightsManifest, signature, userDefinedMetadata, modelInitializer } =
     objectOr(model);
-  if (isLayersModel(objectOr(model))) return readLayersModel(files, path, objectOr(model), options);
+  if (isLayersModel(objectOr(model))) {
+    const { readLayersModel } = await import('./keras-files.js');
+    return readLayersModel(files, path, objectOr(model), options);
+  }
   const topology = objectOr(modelTopology);
   if (!Array.isArray(topology.node)) throw new InvalidArgumentError(`${files.place}: ${path} has no graph`);
   const weights = await readWeights(files, folderOf(path), weightsManifest ?? []);
