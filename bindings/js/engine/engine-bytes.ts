@@ -24,7 +24,7 @@ export class EngineBytes {
 
   static async ofPieces(
     wasm: Wasm,
-    pieces: AsyncIterable<Uint8Array>,
+    pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     capacity: number,
   ): Promise<EngineBytes> {
     const made = new EngineBytes(wasm, capacity);

@@ -239,8 +239,13 @@ const encode = (fields: JsonMessage, value: Record<string, unknown>): Uint8Array
   return writer.finish();
 };
 
-/** A serialised GraphDef. */
-export const graphDefOfJson = (graph: Record<string, unknown>): Uint8Array => encode(GRAPH, graph);
+/** A serialised GraphDef, node by node, because nodes may have large constants. */
+export function* graphDefPieces(graph: Readonly<Record<string, unknown>>): Generator<Uint8Array> {
+  const { node: nodes = [], ...rest } = graph;
+  if (!Array.isArray(nodes)) throw refuse(nodes, 'a list');
+  for (const node of nodes as unknown[]) yield encode(GRAPH, { node: [node] });
+  yield encode(GRAPH, rest);
+}
 /** A serialised SignatureDef. */
 export const signatureDefOfJson = (signature: Record<string, unknown>): Uint8Array =>
   encode(SIGNATURE_DEF, signature);

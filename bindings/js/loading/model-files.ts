@@ -40,7 +40,10 @@ export const fileOfBytes = (bytes: Uint8Array): ModelFile => ({
 export const readAll = (file: ModelFile): Promise<Uint8Array> => joined(file.pieces(), file.size);
 
 /** All pieces as one, which grows while they arrive. `size` is that of all, as far as it is known. */
-export async function joined(stream: AsyncIterable<Uint8Array>, size = 0): Promise<Uint8Array> {
+export async function joined(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  size = 0,
+): Promise<Uint8Array> {
   let all = new Uint8Array(0);
   let length = 0;
   for await (const piece of stream) {

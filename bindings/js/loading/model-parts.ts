@@ -3,7 +3,7 @@ import type { Runtime } from '../engine/runtime.js';
 import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
 import type { ObjectNode, SignatureDef } from '../messages/meta-graph.js';
-import { ModelFile, ModelFiles, readAll } from './model-files.js';
+import { ModelFiles, joined } from './model-files.js';
 
 /** How the variables of a graph get their values: a checkpoint, and the operation that reads it. */
 export interface Restore {
@@ -28,13 +28,19 @@ export interface Asset {
   readonly path: string;
 }
 
+/** A serialised GraphDef that is not read or made yet: one with weights is best written into the engine, and nowhere else. */
+export interface GraphDefPieces {
+  /** The bytes of all pieces, or some more; undefined while they are not known. */
+  readonly size: number | undefined;
+  pieces(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+}
+
 export interface ModelParts {
   /** Where the checkpoint and the assets are, if not among the files that were read: those of an archive. */
   readonly files?: ModelFiles;
   /** 'SavedModel', 'GraphDef', ... */
   readonly format: string;
-  /** Bytes, protobuf text, or a file of bytes that is not read yet: one with weights is best read into the engine. */
-  readonly graphDef: Uint8Array | string | ModelFile;
+  readonly graphDef: Uint8Array | string | GraphDefPieces;
   /** By name; empty if the format has none. */
   readonly signatures: ReadonlyMap<string, SignatureDef>;
   readonly restore?: Restore | undefined;
@@ -58,10 +64,9 @@ export interface ModelParts {
 
 /** A GraphDef as bytes or text. */
 export const contentOfGraphDef = async (graphDef: ModelParts['graphDef']): Promise<Uint8Array | string> =>
-  isUnread(graphDef) ? readAll(graphDef) : graphDef;
+  isInPieces(graphDef) ? joined(graphDef.pieces(), graphDef.size) : graphDef;
 
-/** Whether it is a file. */
-export const isUnread = (graphDef: ModelParts['graphDef']): graphDef is ModelFile =>
+export const isInPieces = (graphDef: ModelParts['graphDef']): graphDef is GraphDefPieces =>
   typeof graphDef === 'object' && 'pieces' in graphDef;
 
 /** Reads one format. */

@@ -19,7 +19,7 @@ import { ModelSource, filesOfSource } from './file-sources.js';
 import { FlatTensor, flatten } from './flat-tensors.js';
 import { KnownPart, knownPart } from './known-part.js';
 import { ModelFiles, Progress } from './model-files.js';
-import { ModelParts, isUnread } from './model-parts.js';
+import { ModelParts, isInPieces } from './model-parts.js';
 import { DEFAULT_SIGNATURE, Model } from './model.js';
 import { tensorOf } from './make-model.js';
 import { readModel } from './recognise.js';
@@ -83,7 +83,7 @@ export async function loadModel(
 }
 
 const inEngine = async ({ wasm }: Runtime, graphDef: ModelParts['graphDef']): Promise<EngineBytes> =>
-  isUnread(graphDef)
+  isInPieces(graphDef)
     ? EngineBytes.ofPieces(wasm, graphDef.pieces(), graphDef.size ?? 0)
     : EngineBytes.of(wasm, binaryGraphDef(wasm, graphDef));
 

@@ -4,7 +4,7 @@ import { DataLossError, InvalidArgumentError } from '../base/errors.js';
 import { decodeText } from '../base/utf8.js';
 import { SignatureDef } from '../messages/meta-graph.js';
 import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
-import { dtypeNumberOfJson, graphDefOfJson, signatureDefOfJson } from './graph-def-json.js';
+import { dtypeNumberOfJson, graphDefPieces, signatureDefOfJson } from './graph-def-json.js';
 import { PLACEHOLDERS } from '../models/graph-interface.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
@@ -18,6 +18,9 @@ function tensorOf({ dtype, shape, content }: Weight): Json {
     ...(content instanceof Uint8Array ? { tensorContent: content } : { stringVal: content }),
   };
 }
+
+const lengthOf = ({ content }: Weight): number =>
+  content instanceof Uint8Array ? content.length : content.reduce((sum, { length }) => sum + length, 0);
 
 /** TensorFlow.js has no 64-bit numbers: it stores those constants as float32 and int32. */
 function asDType(name: string, weight: Weight, dtype: DType): Weight {
@@ -88,8 +91,9 @@ const isLayersModel = ({ format, modelTopology }: Json): boolean => {
 
 export const readTfjsModel: FormatReader = async (files, path, options) => {
   let model: unknown;
+  const text = decodeText(await readFile(files, path));
   try {
-    model = JSON.parse(decodeText(await readFile(files, path)));
+    model = JSON.parse(text);
   } catch (error) {
     if (error instanceof SyntaxError)
       throw new InvalidArgumentError(`${files.place}: ${path} is damaged: ${error.message}`);
@@ -111,7 +115,11 @@ export const readTfjsModel: FormatReader = async (files, path, options) => {
   fillConstants(nodes, weights);
   for (const body of functions) fillConstants(objectsIn(body.nodeDef), weights);
   const described = completeSignature(objectOr(signature ?? objectOr(userDefinedMetadata).signature), nodes);
-  const graphDef = graphDefOfJson({ ...topology, node: nodes });
+  const content = [...weights.values()].reduce((sum, weight) => sum + lengthOf(weight), 0);
+  const graphDef = {
+    size: content + text.length, // the bytes of a node are fewer than the letters of its JSON
+    pieces: () => graphDefPieces({ ...topology, node: nodes }),
+  };
   return {
     format: 'TensorFlow.js graph model',
     graphDef,

@@ -9,7 +9,8 @@ import { importInto } from '../graph/import-graph.js';
 import type { Callable } from '../session/callable.js';
 import { Session } from '../session/session.js';
 import { encodeText } from '../base/utf8.js';
-import { graphDefOfJson } from './graph-def-json.js';
+import { graphDefPieces } from './graph-def-json.js';
+import { concatenated } from './model-files.js';
 
 const SIZE = 32;
 const CHANNELS = 32;
@@ -109,7 +110,7 @@ export class WarmUp {
     warm.add(runtime);
     const graph = new Graph(runtime);
     try {
-      importInto(graph, graphDefOfJson(network()), {});
+      importInto(graph, concatenated([...graphDefPieces(network())]), {});
       if (await this.#endsIn(0)) return;
       await this.#runSteps(new Session(runtime, graph));
     } finally {

@@ -79,7 +79,7 @@ export class MessageWriter {
 
   private reserve(size: number): void {
     if (this.length + size <= this.buffer.length) return;
-    const larger = new Uint8Array(Math.max(2 * this.buffer.length, this.length + size));
+    const larger = new Uint8Array(Math.max(2 * this.buffer.length, this.length + size + SPARE));
     larger.set(this.buffer.subarray(0, this.length));
     this.buffer = larger;
   }
@@ -185,5 +185,7 @@ export class MessageWriter {
   }
 }
 
+/** Left free behind a long field, so that the lengths of the messages around it need no larger buffer. */
+const SPARE = 64;
 /** A writer frees larger buffers after each message. */
 const LARGE = 4096;
