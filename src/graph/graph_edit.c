@@ -270,14 +270,21 @@ static bool restore_arrays(Graph *graph, GraphMark mark, Node *src, Node *dst, c
   return graph_rollback(graph, mark);
 }
 
+/* Whether the NodeDef came with a control input from `src`. Edges are mostly added in the order of the
+ * inputs, so that the one behind those with edges is looked at first. */
+static bool has_written_control(const Node *node, const Node *src) {
+  const NodeDef *def = node->def;
+  size_t next = (size_t)node->num_inputs + (size_t)node->num_control_inputs;
+  if (next < def->n_input && names_input(def->input[next], src, CONTROL_SLOT)) return true;
+  for (size_t i = 0; i < def->n_input; i++)
+    if (names_input(def->input[i], src, CONTROL_SLOT)) return true;
+  return false;
+}
+
 static bool append_control_input(Graph *graph, Node *node, const Node *src, Status *status) {
   NodeDef *def = node->def;
   char *text;
-  if (node_entry(node)->loose_controls) {
-    for (size_t i = 0; i < def->n_input; i++) {
-      if (names_input(def->input[i], src, CONTROL_SLOT)) return true;
-    }
-  }
+  if (node_entry(node)->loose_controls && has_written_control(node, src)) return true;
   TRY(graph_input_text(graph, src, CONTROL_SLOT, false, &text, status));
   TRY(reserve_inputs(graph, node, def->n_input + 1, status));
   def->input[def->n_input++] = text;

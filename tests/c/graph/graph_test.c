@@ -362,6 +362,62 @@ TEST(unique_names_avoid_nodes_and_scopes) {
   graph_free(graph);
 }
 
+/* A node whose NodeDef has `count` control inputs, from new nodes, and no edges. */
+static Node *with_written_controls(Graph *graph, int count, Node **sources, Status *status) {
+  NodeDef *def = node_def_new(graph_arena(graph), "reader", "ABC");
+  Node *node = NULL;
+  for (int i = 0; i < count; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "s%d", i);
+    NodeDef *source = node_def_new(graph_arena(graph), arena_strdup(graph_arena(graph), name), "ABC");
+    CHECK_OK(graph_add_node(graph, source, &sources[i], status), status);
+    char *input = arena_printf(graph_arena(graph), "^s%d", i);
+    CHECK_OK(proto_append(graph_arena(graph), (void ***)&def->input, &def->n_input, input, status), status);
+  }
+  CHECK_OK(graph_add_node(graph, def, &node, status), status);
+  return node;
+}
+
+TEST(control_inputs_that_are_written_in_the_node_get_edges_in_any_order) {
+  enum { COUNT = 5 };
+  static const int kOrders[][COUNT] = {{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}};
+  Status status;
+  status_init(&status);
+  for (int order = 0; order < 3; order++) {
+    Graph *graph = graph_new();
+    Node *sources[COUNT], *other;
+    Edge *edge;
+    Node *node = with_written_controls(graph, COUNT, sources, &status);
+    NodeDef *def = node_def_new(graph_arena(graph), "other", "ABC");
+    REQUIRE_OK(graph_add_node(graph, def, &other, &status), status);
+    for (int i = 0; i < COUNT; i++) {
+      REQUIRE_OK(graph_add_control_edge(graph, sources[kOrders[order][i]], node, &edge, &status), status);
+      CHECK(edge);
+      CHECK_INT_EQ(node->def->n_input, i < 3 ? COUNT : COUNT + 1);
+      if (i == 2) REQUIRE_OK(graph_add_control_edge(graph, other, node, &edge, &status), status);
+    }
+    CHECK_INT_EQ(node->num_control_inputs, COUNT + 1);
+    CHECK_STR_EQ(node->def->input[COUNT], "^other");
+    graph_free(graph);
+  }
+}
+
+TEST(many_written_control_inputs_take_linear_time) {
+  enum { COUNT = 30000 };
+  Status status;
+  status_init(&status);
+  Graph *graph = graph_new();
+  Node **sources = calloc(COUNT, sizeof *sources);
+  Node *node = with_written_controls(graph, COUNT, sources, &status);
+  for (int i = 0; i < COUNT; i++) {
+    Edge *edge;
+    REQUIRE_OK(graph_add_control_edge(graph, sources[i], node, &edge, &status), status);
+  }
+  CHECK_INT_EQ(node->def->n_input, COUNT);
+  free(sources);
+  graph_free(graph);
+}
+
 TEST(many_unique_names_from_one_base_take_linear_time) {
   Status status;
   status_init(&status);
