@@ -39,22 +39,23 @@ static Str last_field(Str message, int number) {
   return last;
 }
 
-static bool index_functions(Search *search) {
+/* Without memory the functions count as unknown ops, which the bindings look up themselves. */
+static void index_functions(Search *search) {
   Status ignored;
   status_init(&ignored);
   Str graph_def = search->graph_def, library, function;
   while (next_field(&graph_def, GRAPH_LIBRARY, &library)) {
     while (next_field(&library, LIBRARY_FUNCTION, &function)) {
       Str name = last_field(last_field(function, FUNCTION_SIGNATURE), SIGNATURE_NAME);
-      if (!string_map_set_bytes(&search->functions, name.data, name.length, search, &ignored)) return false;
+      if (!string_map_set_bytes(&search->functions, name.data, name.length, search, &ignored)) return;
     }
   }
-  return search->has_functions = true;
 }
 
 static bool is_function(Search *search, Str name) {
-  return (search->has_functions || index_functions(search)) &&
-         string_map_find_bytes(&search->functions, name.data, name.length);
+  if (!search->has_functions) index_functions(search);
+  search->has_functions = true;
+  return string_map_find_bytes(&search->functions, name.data, name.length);
 }
 
 static void add_nodes(Search *search, Str message, int number) {

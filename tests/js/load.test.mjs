@@ -242,6 +242,42 @@ describe('tf.load', () => {
     assert.deepEqual(fetched.slice().sort(), [...contents.keys()].sort());
   });
 
+  it('refuses a file by its beginning, and ends its download', async () => {
+    const usual = globalThis.fetch;
+    let cancelled = false;
+    globalThis.fetch = async () =>
+      new Response(
+        new ReadableStream({
+          start: (controller) =>
+            controller.enqueue(Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a)),
+          pull: (controller) => controller.enqueue(new Uint8Array(1 << 16)), // without an end
+          cancel: () => (cancelled = true),
+        }),
+      );
+    try {
+      await assert.rejects(tf.load('http://models.test/endless'), {
+        code: 'INVALID_ARGUMENT',
+        message: /image/i,
+      });
+      await new Promise((resolve) => setTimeout(resolve)); // the end of the download is not waited for
+    } finally {
+      globalThis.fetch = usual;
+    }
+    assert.ok(cancelled);
+  });
+
+  it('finds the outputs of a graph in which very many nodes read one', async function () {
+    this.timeout(60_000);
+    const nodes = ['node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }'];
+    const count = 150_000;
+    for (let i = 0; i < count; i++)
+      nodes.push(`node { name: "y${i}" op: "Neg" input: "x" attr { key: "T" value { type: DT_FLOAT } } }`);
+    await withModel({ 'graph.pbtxt': nodes.join('\n') }, async (model) => {
+      assert.equal(model.outputs.length, count);
+      assert.equal(model.outputs.at(-1).name, `y${count - 1}`);
+    });
+  });
+
   it('describes inputs and outputs by the names of the signature', async () =>
     withModel(await filesOf('module'), async (model) => {
       assert.deepEqual(Object.keys(model.signatures).sort(), ['loss', 'power', 'serving_default']);

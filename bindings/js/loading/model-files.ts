@@ -62,11 +62,24 @@ export async function joined(
   return all.subarray(0, length);
 }
 
-/** The beginning of a file, at least `size` bytes if it has them, and the file, which can still be read. */
-export async function beginningOf(file: ModelFile, size: number): Promise<[Uint8Array, ModelFile]> {
-  if (file.part && file.size !== undefined)
-    return [await joined(file.part(0, Math.min(file.size, size))), file];
+/** A file of which a part has been read. */
+export interface BegunFile {
+  /** The beginning: at least as many bytes as were asked for, if the file has them. */
+  readonly head: Uint8Array;
+  /** The file, which can still be read from the beginning. */
+  readonly file: ModelFile;
+  /** Ends the reading of a file that nobody reads on. */
+  abandon(): Promise<void>;
+}
+
+/** Reads the first `size` bytes of a file. The rest of a server's file stays on its way. */
+export async function beginningOf(file: ModelFile, size: number): Promise<BegunFile> {
+  if (file.part && file.size !== undefined) {
+    const head = await joined(file.part(0, Math.min(file.size, size)));
+    return { head, file, abandon: async () => undefined };
+  }
   const source = file.pieces()[Symbol.asyncIterator]();
+  const abandon = async (): Promise<void> => void (await source.return?.(undefined));
   const pieces: Uint8Array[] = [];
   let [length, ended] = [0, false];
   while (length < size && !ended) {
@@ -75,12 +88,15 @@ export async function beginningOf(file: ModelFile, size: number): Promise<[Uint8
     else length += pieces[pieces.push(value) - 1]!.length;
   }
   const head = concatenated(pieces);
-  const rest: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: () => source };
   async function* all() {
-    yield head;
-    if (!ended) yield* rest;
+    try {
+      yield head;
+      if (!ended) yield* { [Symbol.asyncIterator]: () => source };
+    } finally {
+      await abandon();
+    }
   }
-  return [head, { size: file.size, pieces: all }];
+  return { head, file: { size: file.size, pieces: all }, abandon };
 }
 
 /** All bytes in one array. */

@@ -68,8 +68,13 @@ export async function readModel(files: ModelFiles, options: FormatOptions): Prom
   if (name === 'config.json')
     return (await import('./keras-files.js')).readKerasArchive(files, path, options);
   if (/\.meta$/.test(name)) return readMetaGraph(files, path, options);
-  const [head, file] = await beginningOf(await openFile(files, path), HEAD);
-  return readByContent(holding(files, path, file), path, head, options);
+  const { head, file, abandon } = await beginningOf(await openFile(files, path), HEAD);
+  try {
+    return await readByContent(holding(files, path, file), path, head, options);
+  } catch (error) {
+    await abandon();
+    throw error;
+  }
 }
 
 /** The files, one of which is open. */

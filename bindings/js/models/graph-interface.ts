@@ -41,7 +41,7 @@ function dependents(inputs: readonly number[], nodes: readonly InterfaceNode[]):
     const node = open.pop()!;
     if (found[node]) continue;
     found[node] = 1;
-    open.push(...consumers[node]!);
+    for (const consumer of consumers[node]!) open.push(consumer);
   }
   return found;
 }
