@@ -40,8 +40,12 @@ add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/= -ffile-prefix-map=${
 
 if(EMSCRIPTEN)
   # The functions that the engine has in JavaScript, for all programs.
-  set(TFCORE_JS_LIBRARY --js-library=${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js
-      --js-library=${CMAKE_SOURCE_DIR}/src/wasm/load_part.js --js-library=${CMAKE_SOURCE_DIR}/src/wasm/decimal.js)
+  set(TFCORE_JS_LIBRARY)
+  set(TFCORE_JS_LIBRARY_FILES)
+  foreach(name emitted_code load_part decimal thread_messages)
+    list(APPEND TFCORE_JS_LIBRARY_FILES ${CMAKE_SOURCE_DIR}/src/wasm/${name}.js)
+    list(APPEND TFCORE_JS_LIBRARY --js-library=${CMAKE_SOURCE_DIR}/src/wasm/${name}.js)
+  endforeach()
   if(NOT TFCORE_WASM_VARIANT MATCHES "^(simd|relaxed)(-threads)?$")
     message(FATAL_ERROR "TFCORE_WASM_VARIANT is '${TFCORE_WASM_VARIANT}'; it can be simd, relaxed, simd-threads or relaxed-threads")
   endif()

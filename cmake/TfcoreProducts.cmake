@@ -84,7 +84,7 @@ elseif(c_api IN_LIST TFCORE_MODULES)
   target_link_libraries(tfcore PRIVATE ${TFCORE_CODEC_LIBRARIES})
   target_link_options(tfcore PRIVATE -O3 ${flags} ${TFCORE_JS_LIBRARY})
   set_target_properties(tfcore PROPERTIES LINK_DEPENDS
-    "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${CMAKE_SOURCE_DIR}/src/wasm/emitted_code.js;${CMAKE_SOURCE_DIR}/src/wasm/load_part.js;${CMAKE_SOURCE_DIR}/src/wasm/decimal.js;${exports}")
+    "${CMAKE_SOURCE_DIR}/src/wasm/given_workers.js;${TFCORE_JS_LIBRARY_FILES};${exports}")
 endif()
 
 # Benchmarks of the numeric cores: bench/c/<name>.c -> bench_<name>, built on request.

@@ -41,7 +41,7 @@ function(tfcore_test target)
   target_compile_options(${target} PRIVATE ${TFCORE_WARNINGS})
   target_link_libraries(${target} PRIVATE ${arg_LIBRARIES})
   if(EMSCRIPTEN)
-    set_target_properties(${target} PROPERTIES SUFFIX .cjs)
+    set_target_properties(${target} PROPERTIES SUFFIX .cjs LINK_DEPENDS "${TFCORE_JS_LIBRARY_FILES}")
     target_link_options(${target} PRIVATE -O1 -sENVIRONMENT=node,worker -sNODERAWFS=1 -sEXIT_RUNTIME=1 -sSTACK_SIZE=1MB
       -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} --profiling-funcs
       ${TFCORE_JS_LIBRARY})
@@ -49,7 +49,12 @@ function(tfcore_test target)
       target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -Wno-pthreads-mem-growth)
     endif()
   endif()
-  add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  # The last name that a program of tests says is that of a test that does not end.
+  set(arguments)
+  if(tfcore_harness IN_LIST arg_LIBRARIES)
+    set(arguments --verbose)
+  endif()
+  add_test(NAME ${target} COMMAND ${target} ${arguments} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   set_tests_properties(${target} PROPERTIES TIMEOUT 600)
 endfunction()
 

@@ -24,7 +24,8 @@ async function ctest(folder) {
     const { passed, failed } = countsIn(lines) ?? { passed: ok ? 1 : 0, failed: 0 };
     total.passed += passed;
     total.failed += ok ? failed : Math.max(failed, 1);
-    if (!ok) say(`${lines.join('\n')}\n  in ${name}`);
+    const isShown = (line, i) => !line.startsWith('running ') || i === lines.length - 1;
+    if (!ok) say(`${lines.filter(isShown).join('\n')}\n  in ${name}`);
   };
   const { code, output } = await run(
     'ctest',

@@ -200,7 +200,7 @@ int main(int argc, char **argv) {
       continue;
     }
     if (verbose) {
-      printf("%s\n", test_case->name);
+      printf("running %s\n", test_case->name);
       fflush(stdout);
     }
     if (run_test(test_case)) {
