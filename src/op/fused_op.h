@@ -36,6 +36,9 @@
  *   results = [5]                 the value that output i is
  *   rows = [64]                   the number of last rounds whose values output i has, one below another: 1,
  *                                 all, or RECURRENCE_LAST for the value of the last round as it is
+ *   groups = [2]                  the numbers of stages of the loops that the node stands for
+ *                                 (optimizer/join_recurrences.h): no stage reads what one of another loop
+ *                                 computes
  */
 #ifndef TFCORE_OP_FUSED_OP_H_
 #define TFCORE_OP_FUSED_OP_H_

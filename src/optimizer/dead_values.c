@@ -89,9 +89,13 @@ AliveWhen dead_values_edge_time(const Edge *edge, const AliveWhen *when) {
   return (AliveWhen){edge_is_control(edge) ? ALIVE_IN_LOOP : ALIVE_IN_ROUNDS, node->inputs[1]->src->id};
 }
 
+static bool reads_variable(const Node *node) {
+  return optimizer_is_op(node, "VarHandleOp") || optimizer_is_op(node, "ReadVariableOp");
+}
+
 static bool may_be_waited_for(const Node *node) {
-  return !node->op || (node->op->def->is_stateful && !node_is_arg(node)) || node_is_recv(node) ||
-         node_is_control_trigger(node);
+  bool has_effects = !node->op || (node->op->def->is_stateful && !node_is_arg(node) && !reads_variable(node));
+  return has_effects || node_is_recv(node) || node_is_control_trigger(node);
 }
 
 static AliveWhen both(AliveWhen a, AliveWhen b) {

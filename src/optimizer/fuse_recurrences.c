@@ -35,7 +35,7 @@ static int64_t number_of(const Recurrence *r, int64_t value) {
 static void add_attrs(const Recurrence *r, NodeBuilder *b) {
   DataType in_types[RECURRENCE_MOST_VALUES], out_types[RECURRENCE_MOST_VALUES];
   int64_t operands[RECURRENCE_MOST_STAGES * FUSED_MOST_INPUTS], next[RECURRENCE_MOST_VALUES],
-      results[RECURRENCE_MOST_VALUES], rows[RECURRENCE_MOST_VALUES];
+      results[RECURRENCE_MOST_VALUES], rows[RECURRENCE_MOST_VALUES], groups = r->num_stages;
   Arena *arena = node_builder_arena(b);
   for (int i = 0; i < r->num_operands; i++) operands[i] = number_of(r, r->operands[i]);
   for (int i = 0; i < r->num_inputs; i++) {
@@ -57,6 +57,7 @@ static void add_attrs(const Recurrence *r, NodeBuilder *b) {
   node_builder_attr(b, "next", attr_value_int_list(arena, next, (size_t)r->num_inputs));
   node_builder_attr(b, "results", attr_value_int_list(arena, results, (size_t)r->num_results));
   node_builder_attr(b, "rows", attr_value_int_list(arena, rows, (size_t)r->num_results));
+  node_builder_attr(b, "groups", attr_value_int_list(arena, &groups, 1));
 }
 
 /* Constants of the loop get copies in front of it. */

@@ -1,5 +1,6 @@
 #include "optimizer/graph_optimizer.h"
 
+#include "base/sync.h"
 #include "optimizer/constant_folding.h"
 #include "optimizer/cse.h"
 #include "optimizer/dilate_convolutions.h"
@@ -13,6 +14,7 @@
 #include "optimizer/graph_cleanup.h"
 #include "optimizer/hoist_products.h"
 #include "optimizer/item_shapes.h"
+#include "optimizer/join_recurrences.h"
 #include "optimizer/leading_ones.h"
 #include "optimizer/list_arrays.h"
 #include "optimizer/loop_values.h"
@@ -123,9 +125,10 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   TRY(graph_fuse_parts(graph, options->keep, &step, status));
   any |= step;
   TRY(graph_fuse_recurrences(graph, options->keep, &step, status));
-  if (step) TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
   *changed |= any || step;
-  return true;
+  if (!step) return true;
+  TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
+  return !SYNC_HAS_THREADS || graph_join_recurrences(graph, &step, status);
 }
 
 bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {

@@ -35,6 +35,14 @@ function rowsOf(x, w, { batch, units }) {
   return rows;
 }
 
+function checkRows([all, last], expected, { batch, units }) {
+  assert.deepEqual(all.shape, [ROUNDS, batch, units]);
+  assert.deepEqual(last.shape, [batch, units]);
+  const wrong = all.data.findIndex((value, i) => !(Math.abs(value - expected[i]) < 1e-5));
+  assert.equal(wrong, -1, `element ${wrong}: ${all.data[wrong]}, not ${expected[wrong]}`);
+  assert.deepEqual(last.data, all.data.slice(-batch * units));
+}
+
 describe('a loop over the rows of a tensor', () => {
   let tf;
   before(async () => (tf = await engine()));
@@ -58,6 +66,12 @@ describe('a loop over the rows of a tensor', () => {
     return [g.tensorListStack(all, shape, { elementDtype: 'float32', numElements: ROUNDS }), last];
   }
 
+  async function opsOf(session, fetches, feeds) {
+    const trace = new tf.Trace();
+    await session.run(fetches, feeds, { trace });
+    return trace.records.map(({ op }) => op);
+  }
+
   for (const { batch, units } of SIZES) {
     it(`computes its formula for ${batch} times ${units} units, as one node`, () =>
       withGraph(tf, async (g, session) => {
@@ -74,19 +88,40 @@ describe('a loop over the rows of a tensor', () => {
         };
         const expected = rowsOf(data.x, data.w, { batch, units });
         for (let run = 0; run < 3; run++) {
-          const [all, last] = await session.run(fetches, feeds);
-          assert.deepEqual(all.shape, [ROUNDS, batch, units]);
-          assert.deepEqual(last.shape, [batch, units]);
-          const wrong = all.data.findIndex((value, i) => !(Math.abs(value - expected[i]) < 1e-5));
-          assert.equal(wrong, -1, `element ${wrong}: ${all.data[wrong]}, not ${expected[wrong]}`);
-          assert.deepEqual(last.data, all.data.slice(-batch * units));
+          checkRows(await session.run(fetches, feeds), expected, { batch, units });
         }
         if (!isHere) return;
-        const trace = new tf.Trace();
-        await session.run(fetches, feeds, { trace });
+        assert.deepEqual(await opsOf(session, fetches, feeds), ['_FusedRecurrence[_FusedMatMul[Add,Tanh]]']);
+      }));
+
+    it(`computes both directions of ${batch} times ${units} units, as one node if there are threads`, () =>
+      withGraph(tf, async (g, session) => {
+        const w = numbers(units * units, 2).map((v) => v / 8);
+        const directions = ['x', 'y'].map((name, i) => ({
+          name,
+          rows: numbers(ROUNDS * batch * units, 3 + i),
+        }));
+        const weights = g.placeholder('float32', [units, units], { name: 'w' });
+        const fetches = [];
+        const feeds = { w: tf.tensor(w, [units, units]) };
+        for (const { name, rows } of directions) {
+          const x = g.placeholder('float32', [ROUNDS, batch, units], { name });
+          fetches.push(...recurrence(g, x, weights, { batch, units }));
+          feeds[name] = tf.tensor(rows, [ROUNDS, batch, units]);
+        }
+        for (let run = 0; run < 3; run++) {
+          const results = await session.run(fetches, feeds);
+          directions.forEach(({ rows }, i) =>
+            checkRows(results.slice(2 * i), rowsOf(rows, w, { batch, units }), { batch, units }),
+          );
+        }
+        if (!isHere) return;
+        const cell = '_FusedMatMul[Add,Tanh]';
         assert.deepEqual(
-          trace.records.map(({ op }) => op),
-          ['_FusedRecurrence[_FusedMatMul[Add,Tanh]]'],
+          await opsOf(session, fetches, feeds),
+          tf.threads > 1
+            ? [`_FusedRecurrence[${cell},${cell}]`]
+            : [`_FusedRecurrence[${cell}]`, `_FusedRecurrence[${cell}]`],
         );
       }));
   }

@@ -1,6 +1,7 @@
 /* _FusedRecurrence: a loop over the rows of a tensor in one node, which a pass of the optimizer makes
  * (optimizer/fuse_recurrences.h). Its rounds are too short for an executor: threads go through the stages of
- * all rounds together (base/team.h), and find the weights in their caches. */
+ * all rounds together (base/team.h), and find the weights in their caches. If the node stands for several
+ * loops, threads take one each, and need not meet. */
 #include <string.h>
 
 #include "base/team.h"
@@ -17,6 +18,7 @@ typedef struct Stage {
   const ProductEpilogue *epilogue;   /* or NULL */
   const FusedProgram *program;       /* of an elementwise node, or of the epilogue; or NULL */
   const int64_t *operands;           /* the values of the inputs */
+  int group;                         /* the loop that it belongs to */
   int first;                         /* of the values that it computes */
   ConstantForm row_weights, weights; /* for products of one row, and of several */
   bool is_constant;                  /* the weights */
@@ -24,9 +26,9 @@ typedef struct Stage {
 
 typedef struct Recurrence {
   int64_t rounds;
-  int num_inputs, num_stages, num_values;
+  int num_inputs, num_stages, num_values, num_groups;
   Stage stages[RECURRENCE_MOST_STAGES];
-  const int64_t *next, *results, *rows; /* op/fused_op.h */
+  const int64_t *next, *results, *rows, *groups; /* op/fused_op.h */
 } Recurrence;
 
 /* --- construction --- */
@@ -86,6 +88,27 @@ static bool are_values(const int64_t *values, size_t count, int64_t least, int64
   return true;
 }
 
+/* The loop whose stages compute the value, in this round or the one before; -1 for inputs of any. */
+static int group_of(const Recurrence *r, int64_t value) {
+  if (value < r->num_inputs) value = r->next[value];
+  for (int s = 0; s < r->num_stages; s++) {
+    const Stage *stage = &r->stages[s];
+    if (value >= stage->first && value < stage->first + stage->kernel->num_outputs) return stage->group;
+  }
+  return -1;
+}
+
+static bool are_apart(const Recurrence *r) {
+  for (int s = 0; s < r->num_stages; s++) {
+    const Stage *stage = &r->stages[s];
+    for (int i = 0; i < stage->kernel->num_inputs; i++) {
+      int group = group_of(r, stage->operands[i]);
+      if (group >= 0 && group != stage->group) return false;
+    }
+  }
+  return true;
+}
+
 /* Whether the inputs of the stage have the types of the values that it reads: stages compute floats. */
 static bool reads_types(const KernelConstruction *construction, const Stage *stage) {
   for (int i = 0; i < stage->kernel->num_inputs; i++) {
@@ -117,10 +140,20 @@ static bool read_stage(const KernelConstruction *construction, const NameAttrLis
   return (weights < r->num_inputs && r->next[weights] == RECURRENCE_SAME) || fused_program_refuse(status);
 }
 
+/* Whether the groups have all stages, and each has one. */
+static bool are_groups(const AttrListValue *groups, size_t stages) {
+  size_t sum = 0;
+  for (size_t i = 0; i < groups->n_i; i++) {
+    if (groups->i[i] < 1 || groups->i[i] > (int64_t)(stages - sum)) return false;
+    sum += (size_t)groups->i[i];
+  }
+  return sum == stages;
+}
+
 static bool recurrence_construct(const KernelConstruction *construction, void *memory, Status *status) {
   Recurrence *r = memory;
   const NodeDef *node = construction->node;
-  const AttrListValue *stages, *operands, *next, *results, *rows;
+  const AttrListValue *stages, *operands, *next, *results, *rows, *groups;
   size_t used = 0;
   TRY(node_attr_int(node, "rounds", &r->rounds, status));
   TRY(node_attr_list(node, "stages", ATTR_FUNC, &stages, status));
@@ -128,7 +161,9 @@ static bool recurrence_construct(const KernelConstruction *construction, void *m
   TRY(node_attr_list(node, "next", ATTR_INT, &next, status));
   TRY(node_attr_list(node, "results", ATTR_INT, &results, status));
   TRY(node_attr_list(node, "rows", ATTR_INT, &rows, status));
-  bool fits = stages && operands && next && results && rows && stages->n_func <= RECURRENCE_MOST_STAGES &&
+  TRY(node_attr_list(node, "groups", ATTR_INT, &groups, status));
+  bool fits = stages && operands && next && results && rows && groups &&
+              stages->n_func <= RECURRENCE_MOST_STAGES && are_groups(groups, stages->n_func) &&
               next->n_i == (size_t)construction->num_inputs &&
               results->n_i == (size_t)construction->num_outputs && rows->n_i == results->n_i &&
               construction->num_inputs <= RECURRENCE_MOST_VALUES && r->rounds >= 1 && r->rounds <= INT32_MAX;
@@ -139,13 +174,16 @@ static bool recurrence_construct(const KernelConstruction *construction, void *m
     fits = rows->i[i] == RECURRENCE_LAST || rows->i[i] == 1 || rows->i[i] == r->rounds;
   if (!fits) return fused_program_refuse(status);
   r->num_inputs = r->num_values = construction->num_inputs;
-  r->next = next->i, r->results = results->i, r->rows = rows->i;
-  for (size_t i = 0; i < stages->n_func; i++)
+  r->next = next->i, r->results = results->i, r->rows = rows->i, r->groups = groups->i;
+  for (size_t i = 0, end = 0; i < stages->n_func; i++) {
+    if (i == end) end += (size_t)groups->i[r->num_groups++];
+    r->stages[i].group = r->num_groups - 1;
     TRY(read_stage(construction, stages->func[i], operands, &used, r, status));
+  }
   for (int i = 0; i < r->num_inputs; i++)
     fits = fits && (r->next[i] < 0 || r->next[i] >= r->num_inputs) &&
            are_values(&r->next[i], 1, RECURRENCE_ROW, r->num_values);
-  if (!fits || !are_values(r->results, results->n_i, r->num_inputs, r->num_values))
+  if (!fits || !are_values(r->results, results->n_i, r->num_inputs, r->num_values) || !are_apart(r))
     return fused_program_refuse(status);
   for (int s = 0; s < r->num_stages; s++) *construction->memory_size += r->stages[s].kernel->memory_size;
   return true;
@@ -180,7 +218,7 @@ typedef struct Job {
   int num_planned;
   Buffer *scratch[RECURRENCE_MOST_STAGES + 2];
   int num_scratch;
-  double work; /* of a round */
+  double work[RECURRENCE_MOST_STAGES]; /* of a round */
 } Job;
 
 static char *value_at(const Job *job, int64_t v, int64_t round) {
@@ -243,7 +281,7 @@ static bool plan_program(Job *job, int s, int first, const Shape **shapes) {
     shapes[i] = &job->values[stage->operands[first + i]].shape;
   job->num_planned = s + 1;
   TRY(fused_run_plan(run, job->context, shapes, job->status));
-  job->work += fused_run_work(run) * (double)run->elements;
+  job->work[s] += fused_run_work(run) * (double)run->elements;
   for (int i = 0; i < stage->program->num_inputs; i++) {
     if (run->pitch[i] < 0) return fused_program_refuse(job->status);
   }
@@ -293,7 +331,7 @@ static bool plan_product(Job *job, int s) {
     return refuse_product(job, a, b);
   Value *result = &job->values[stage->first];
   TRY(set_matrix(job, result, DT_FLOAT, args->m, args->n));
-  job->work += gemm_f32.column_groups_work(args);
+  job->work[s] += gemm_f32.column_groups_work(args);
   TRY(pack_weights(job, stage, args));
   shapes[0] = &result->shape;
   if (!stage->program) return true;
@@ -424,13 +462,20 @@ static void run_product(const Job *job, int s, int64_t round, int64_t begin, int
   run_program(job, s, round, 1 + has_bias, column, args.m, args.n, columns);
 }
 
+/* The stages of a loop: those of a round follow each other. */
+typedef struct Loop {
+  const Job *job;
+  int first_stage, num_stages;
+} Loop;
+
 /* Threads divide products by groups of columns, and other stages by cache lines. */
 static void run_stage(void *arg, int64_t phase, int member, int members) {
   enum { UNIT = 16 };
-  const Job *job = arg;
-  int stages = job->recurrence->num_stages, s = (int)(phase % stages);
+  const Loop *loop = arg;
+  const Job *job = loop->job;
+  int s = loop->first_stage + (int)(phase % loop->num_stages);
   bool is_product = job->recurrence->stages[s].is_product;
-  int64_t elements = is_product ? 0 : job->runs[s]->elements, round = phase / stages;
+  int64_t elements = is_product ? 0 : job->runs[s]->elements, round = phase / loop->num_stages;
   int64_t count = is_product ? gemm_f32.column_groups(&job->products[s]) : (elements + UNIT - 1) / UNIT;
   int64_t begin = team_first(count, member, members), end = team_first(count, member + 1, members);
   int64_t first = begin * UNIT, last = end * UNIT < elements ? end * UNIT : elements;
@@ -439,13 +484,41 @@ static void run_stage(void *arg, int64_t phase, int member, int members) {
   else run_program(job, s, round, 0, first, 1, 0, last - first);
 }
 
+/* Threads that have no loop of their own share those of the others. */
+static void run_loops(void *arg, int64_t begin, int64_t end) {
+  const Job *job = arg;
+  const Recurrence *r = job->recurrence;
+  const Parallel *parallel = job->context->parallel;
+  bool is_shared = r->num_groups == 1 || parallel_threads(parallel) > r->num_groups;
+  Loop loop = {.job = job};
+  for (int64_t g = 0; g < end; g++, loop.first_stage += loop.num_stages) {
+    double work = 0;
+    loop.num_stages = (int)r->groups[g];
+    if (g < begin) continue;
+    for (int s = 0; s < loop.num_stages; s++) work += job->work[loop.first_stage + s];
+    team_run(is_shared ? parallel : NULL, r->rounds * loop.num_stages, work / loop.num_stages, run_stage,
+             &loop);
+  }
+}
+
+/* All loops, each of which is about as much work as the others. */
+static void share_loops(Job *job) {
+  const Recurrence *r = job->recurrence;
+  double work = 0;
+  for (int s = 0; s < r->num_stages; s++) work += job->work[s];
+  if (r->num_groups == 1) run_loops(job, 0, 1);
+  else
+    parallel_work(job->context->parallel, r->num_groups, work * (double)r->rounds / r->num_groups, run_loops,
+                  job);
+}
+
 static bool run_rounds(Job *job) {
   const Recurrence *r = job->recurrence;
   for (int i = 0; i < r->num_inputs; i++) TRY(find_input(job, i));
   TRY(plan_stages(job));
   TRY(allocate_outputs(job));
   TRY(allocate_values(job));
-  team_run(job->context->parallel, r->rounds * r->num_stages, job->work / r->num_stages, run_stage, job);
+  share_loops(job);
   copy_last(job);
   return true;
 }
@@ -467,7 +540,8 @@ const OpRegistration kOp_FusedRecurrence = {
     .inputs = {"inputs: Tin"},
     .outputs = {"outputs: Tout"},
     .attrs = {"Tin: list(type)", "Tout: list(type) >= 1", "rounds: int", "stages: list(func) >= 1",
-              "operands: list(int)", "next: list(int)", "results: list(int)", "rows: list(int)"},
+              "operands: list(int)", "next: list(int)", "results: list(int)", "rows: list(int)",
+              "groups: list(int)"},
     .shape = shape_unknown_outputs,
     .state_size = sizeof(Recurrence),
     .construct = recurrence_construct,

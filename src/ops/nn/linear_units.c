@@ -3,6 +3,7 @@
 #include "op/op_registry.h"
 #include "ops/support/element_types.h"
 #include "ops/support/elementwise.h"
+#include "ops/support/typed_loops.h"
 #include "simd/vector_math.h"
 
 /* dy where x is positive, else alpha * dy; LeakyRelu itself is the case dy = x. `out` may be any of them. */
@@ -28,11 +29,10 @@ static bool leaky_construct(const KernelConstruction *construction, void *memory
   return node_attr_float(construction->node, "alpha", &((LeakyState *)memory)->alpha, status);
 }
 
+static const KernelEntry kTypedLeaky[] = {TYPED_FLOAT_AND_HALF_KERNELS(NULL, leaky_range)};
+
 static void run_leaky(KernelContext *context, LeakyJob *job, const Tensor *out) {
-  ParallelBody *body = out->dtype == DT_FLOAT    ? leaky_range_f32
-                       : out->dtype == DT_DOUBLE ? leaky_range_f64
-                       : out->dtype == DT_HALF   ? leaky_range_f16
-                                                 : leaky_range_bf16;
+  ParallelBody *body = (ParallelBody *)TYPED_LOOPS(kTypedLeaky, out->dtype);
   job->out = out->data;
   job->alpha = ((const LeakyState *)context->state)->alpha;
   parallel_work(context->parallel, tensor_num_elements(out), 1, body, job);

@@ -36,16 +36,24 @@
 
 typedef struct Attrs {
   const char *rounds, *stages, *operands, *next, *results, *rows;
-  const char *condition; /* the type of a fourth input; or NULL */
+  const char *fourth; /* the type of a fourth input; or NULL */
+  const char *groups; /* NULL: one of all stages */
 } Attrs;
 
 static const char kInputs[] = "float[1,2] 1 2; float[2,2] 1 1 0 2; float[3,1,2] 10 20 30 40 50 60";
 
+static int count_of(const char *part, const char *text) {
+  int count = 0;
+  while ((text = strstr(text, part))) count++, text++;
+  return count;
+}
+
 static NodeDef *node_of(const Attrs *attrs, Arena *arena) {
-  char text[4096];
+  char text[4096], groups[16];
   void *node = NULL;
   Status status;
   status_init(&status);
+  snprintf(groups, sizeof groups, "%d", count_of("func {", attrs->stages));
   snprintf(text, sizeof text,
            "name: 'n' op: '_FusedRecurrence' "
            "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT%s%s] } } } "
@@ -54,9 +62,9 @@ static NodeDef *node_of(const Attrs *attrs, Arena *arena) {
            "attr { key: 'operands' value { list { i: [%s] } } } "
            "attr { key: 'next' value { list { i: [%s] } } } "
            "attr { key: 'results' value { list { i: [%s] } } } attr { key: 'rows' value { list { i: [%s] } } "
-           "}",
-           attrs->condition ? ", " : "", attrs->condition ? attrs->condition : "", attrs->rounds,
-           attrs->stages, attrs->operands, attrs->next, attrs->results, attrs->rows);
+           "} attr { key: 'groups' value { list { i: [%s] } } }",
+           attrs->fourth ? ", " : "", attrs->fourth ? attrs->fourth : "", attrs->rounds, attrs->stages,
+           attrs->operands, attrs->next, attrs->results, attrs->rows, attrs->groups ? attrs->groups : groups);
   CHECK_OK(proto_parse_text(kNodeDef, str_of(text), arena, &node, &status), &status);
   return node;
 }
@@ -77,7 +85,7 @@ static bool run(const Attrs *attrs, const char *inputs, Tensor outputs[2], Statu
   const Tensor *pointers[4] = {&tensors[0], &tensors[1], &tensors[2], &tensors[3]};
   KernelContext context = {.inputs = pointers,
                            .outputs = outputs,
-                           .num_inputs = attrs->condition ? 4 : 3,
+                           .num_inputs = attrs->fourth ? 4 : 3,
                            .num_outputs = 2};
   bool ok = make(node_of(attrs, arena), &kernel, status) &&
             tensors_parse(inputs, tensors, 4, &count, status) && op_kernel_run(kernel, &context, status);
@@ -136,6 +144,23 @@ TEST(a_recurrence_chooses_by_rows_of_conditions) {
                &status)) {
     for (int i = 0; i < 12; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
     for (int i = 0; i < 4; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kAll[8 + i], 0);
+  }
+  for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
+}
+
+#define TWO_LOOPS "3", STAGES STAGES, "0, 1, 4, 2, 3, 1, 6, 2", "5, -1, -2, 7", "5, 7", "3, 0", "DT_FLOAT"
+
+/* h = h w + x and g = g w + x. */
+TEST(a_recurrence_computes_several_loops) {
+  static const float kAll[] = {11, 25, 41, 101, 91, 303}, kLast[] = {93, 333};
+  const Attrs two = {TWO_LOOPS, "2, 2"};
+  Tensor outputs[2] = {0};
+  Status status;
+  if (CHECK_OK(run(&two, "float[1,2] 1 2; float[2,2] 1 1 0 2; float[3,1,2] 10 20 30 40 50 60; float[1,2] 3 4",
+                   outputs, &status),
+               &status)) {
+    for (int i = 0; i < 6; i++) CHECK_NEAR(tensor_f32(&outputs[0])[i], kAll[i], 0);
+    for (int i = 0; i < 2; i++) CHECK_NEAR(tensor_f32(&outputs[1])[i], kLast[i], 0);
   }
   for (int i = 0; i < 2; i++) tensor_clear(&outputs[i]);
 }
@@ -202,6 +227,16 @@ TEST(recurrences_that_make_no_sense_are_refused) {
       {"3", MASKED, "3, 1, 4, 2, 3, 5, 0", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
       {"3", MASKED, "0, 1, 4, 2, 3, 5, 3", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
       {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, -2", "6, 6", "3, 0", "DT_INT32"},
+      {TWO_LOOPS, ""},
+      {TWO_LOOPS, "2, 1"},
+      {TWO_LOOPS, "2, 3"},
+      {TWO_LOOPS, "2, 0, 2"},
+      {TWO_LOOPS, "2, -1, 3"},
+      {TWO_LOOPS, "1, 3"}, /* a stage reads what one of another loop computes: in this round, */
+      {"3", STAGES STAGES, "0, 1, 4, 2, 5, 1, 6, 2", "5, -1, -2, 7", "5, 7", "3, 0", "DT_FLOAT", "2, 2"},
+      {"3", STAGES STAGES, "0, 1, 4, 2, 0, 1, 6, 2", "5, -1, -2, 7", "5, 7", "3, 0", "DT_FLOAT", "2, 2"},
+      {"3", STAGES STAGES, "3, 1, 4, 2, 0, 1, 6, 2", "5, -1, -2, 7", "5, 7", "3, 0", "DT_FLOAT",
+       "2, 2"}, /* and in the one before */
   };
   for (size_t i = 0; i < sizeof kCases / sizeof *kCases; i++) {
     Arena *arena = arena_new();
