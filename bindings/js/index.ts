@@ -33,7 +33,7 @@ export type { ModelSource } from './loading/file-sources.js';
 export type { ModelSpec, SignatureSpec } from './loading/make-model.js';
 export { Model } from './loading/model.js';
 export type { ModelRunOptions, ModelSaveOptions } from './loading/model.js';
-export type { LoadOptions } from './loading/open-model.js';
+export type { LoadOptions } from './loading/load-options.js';
 export type { SaveFormat, SavedFiles } from './loading/save-model.js';
 export type { ModelTensor, Signature } from './loading/signature.js';
 export { Saver } from './models/saver.js';

@@ -13,7 +13,8 @@ import { Graph } from './graph/graph.js';
 import type { ModelSource } from './loading/file-sources.js';
 import { ModelSpec, makeModel } from './loading/make-model.js';
 import type { Model } from './loading/model.js';
-import type { LoadOptions } from './loading/open-model.js';
+import { LoadOptions, checkLoadOptions } from './loading/load-options.js';
+import { ModelRequests } from './loading/model-requests.js';
 import { opNames } from './graph/hints.js';
 import type { OpDef } from './messages/op-def.js';
 import type { Input } from './graph/operation.js';
@@ -205,9 +206,16 @@ export function makeTF(runtime: Runtime): TF {
       runtime.log.write = write;
     },
     freeze,
-    async load(source, options) {
-      const { loadModel } = await import('./loading/model-formats.js');
-      return loadModel(runtime, source, options);
+    async load(source, options = {}) {
+      checkLoadOptions(options);
+      const requests = new ModelRequests(options);
+      requests.begin(source);
+      try {
+        const { loadModel } = await import('./loading/model-formats.js');
+        return await loadModel(runtime, source, options, requests);
+      } finally {
+        requests.end();
+      }
     },
     model: makeModel,
     opDef(name) {

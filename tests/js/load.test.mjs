@@ -242,6 +242,52 @@ describe('tf.load', () => {
     assert.deepEqual(fetched.slice().sort(), [...contents.keys()].sort());
   });
 
+  it('sends the request of a file before anything else is loaded, with the options, and once', async () => {
+    const graph = new tf.Graph();
+    graph.square(graph.placeholder('float32', [2], { name: 'x' }), { name: 'y' });
+    const bytes = graph.toGraphDef();
+    graph.dispose();
+    const usual = globalThis.fetch;
+    const sent = [];
+    globalThis.fetch = async (address, init) => {
+      sent.push([String(address), init.headers]);
+      return new Response(bytes);
+    };
+    try {
+      const headers = { authorization: 'us' };
+      for (const address of ['http://models.test/g.pb?v=2', 'http://models.test/100%25%.pb']) {
+        sent.length = 0;
+        const loading = tf.load(address, { requestInit: { headers } });
+        assert.deepEqual(sent, [[new URL(address).href, headers]]);
+        const model = await loading;
+        assert.deepEqual((await model.run({ x: [2, 3] })).y.array(), [4, 9]);
+        await model.close();
+        assert.equal(sent.length, 1);
+      }
+      sent.length = 0;
+      await assert.rejects(tf.load('http://models.test/g.pb', { hedaers: {} }), { code: 'INVALID_ARGUMENT' });
+      await assert.rejects(tf.load('http://models.test/g.pb', { signal: AbortSignal.abort() }));
+      await assert.rejects(tf.load(''), { code: 'INVALID_ARGUMENT', message: /empty/ });
+      assert.deepEqual(sent, []);
+    } finally {
+      globalThis.fetch = usual;
+    }
+  });
+
+  it('says that an address cannot be fetched, and leaves no rejection behind', async () => {
+    const usual = globalThis.fetch;
+    globalThis.fetch = () => Promise.reject(new TypeError('no route'));
+    try {
+      const options = {
+        code: 'UNAVAILABLE',
+        message: /http:\/\/models.test\/g.pb could not be fetched: no route/,
+      };
+      await assert.rejects(tf.load('http://models.test/g.pb'), options);
+    } finally {
+      globalThis.fetch = usual;
+    }
+  });
+
   it('refuses a file by its beginning, and ends its download', async () => {
     const usual = globalThis.fetch;
     let cancelled = false;

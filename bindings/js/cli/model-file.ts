@@ -4,6 +4,7 @@ import path from 'node:path';
 import { closest } from '../base/did-you-mean.js';
 import { TFError } from '../base/errors.js';
 import { filesOfSource } from '../loading/file-sources.js';
+import { ModelRequests } from '../loading/model-requests.js';
 import type { Model } from '../loading/model.js';
 import { ModelParts, contentOfGraphDef } from '../loading/model-parts.js';
 import { readModel } from '../loading/recognise.js';
@@ -63,7 +64,7 @@ export type ReadParts = ModelParts & { readonly graphDef: Uint8Array | string };
 export const readParts = (tf: TF, file: string, args: Arguments): Promise<ReadParts> =>
   reported(file, async () => {
     const options = { tags: tagsOf(args), runtime: runtimeOf(tf), keras: undefined, hdf5: undefined };
-    const parts = await readModel(await filesOfSource(file, {}), options);
+    const parts = await readModel(await filesOfSource(file, new ModelRequests({})), options);
     const graphDef = await contentOfGraphDef(parts.graphDef);
     parts.close?.();
     return { ...parts, graphDef };

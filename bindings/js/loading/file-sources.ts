@@ -1,9 +1,10 @@
 /** What can be opened as ModelFiles: bytes, files of a page, addresses, and in Node paths. */
 import { isPlainObject, shown } from '../base/arguments.js';
 import { InvalidArgumentError, NotFoundError, UnavailableError } from '../base/errors.js';
-import { isNode, nodeModule } from '../base/host.js';
+import { nodeModule } from '../base/host.js';
 import { bytesOf } from '../base/utf8.js';
 import { ModelFile, ModelFiles, fileOfBytes, joinPath, nameOf, unreadable } from './model-files.js';
+import { ModelRequests, addressOf } from './model-requests.js';
 
 /**
  * A model: its address or (Node) its path, of a file or a folder; bytes; a File or a Blob; several Files, as a
@@ -18,12 +19,6 @@ export type ModelSource =
   | Iterable<File>
   | ArrayLike<File>
   | Readonly<Record<string, Uint8Array | ArrayBuffer | Blob | string>>;
-
-export interface SourceOptions {
-  readonly signal?: AbortSignal;
-  /** Options of `fetch`, such as headers and credentials. */
-  readonly requestInit?: RequestInit;
-}
 
 const isBlob = (value: unknown): value is Blob =>
   typeof value === 'object' && value !== null && 'stream' in value && 'slice' in value && 'size' in value;
@@ -101,12 +96,12 @@ function beside(base: URL, path: string): URL {
   return address;
 }
 
-async function fetchFile(address: URL, options: SourceOptions): Promise<ModelFile | undefined> {
+async function fetchFile(address: URL, requests: ModelRequests): Promise<ModelFile | undefined> {
   let response: Response;
   try {
-    response = await fetch(address, { ...options.requestInit, signal: options.signal ?? null });
+    response = await requests.fetch(address);
   } catch (error) {
-    if (options.signal?.aborted) throw error;
+    if (requests.isAborted) throw error;
     throw new UnavailableError(`${address.href} could not be fetched: ${(error as Error).message}`);
   }
   if (response.status === 404 || response.status === 410) return undefined;
@@ -123,15 +118,24 @@ async function fetchFile(address: URL, options: SourceOptions): Promise<ModelFil
   };
 }
 
+/** Names that are not well-formed stay as they are. */
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
 /** An address that ends with '/' is a folder. */
-function filesOfAddress(address: URL, options: SourceOptions): ModelFiles {
-  const name = decodeURIComponent(nameOf(address.pathname));
+function filesOfAddress(address: URL, requests: ModelRequests): ModelFiles {
+  const name = decoded(nameOf(address.pathname));
   return {
     place: address.href,
     main: name === '' ? undefined : name,
     paths: undefined,
     isRemote: true,
-    open: (path) => fetchFile(path === name ? address : beside(address, path), options),
+    open: (path) => fetchFile(path === name ? address : beside(address, path), requests),
   };
 }
 
@@ -167,7 +171,9 @@ async function fileOfPath(path: string): Promise<ModelFile | undefined> {
   }
 }
 
-async function filesOfPath(place: string): Promise<ModelFiles> {
+async function filesOfPath(source: string | URL): Promise<ModelFiles> {
+  const text = String(source);
+  const place = text.startsWith('file:') ? nodeModule('node:url').fileURLToPath(new URL(text)) : text;
   const { readdir, stat } = nodeModule('node:fs/promises');
   const { join, basename, dirname, sep } = nodeModule('node:path');
   const found = await stat(place).catch((error: NodeJS.ErrnoException) => {
@@ -188,15 +194,10 @@ async function filesOfPath(place: string): Promise<ModelFiles> {
 }
 
 /** The files of a source. */
-export async function filesOfSource(source: ModelSource, options: SourceOptions): Promise<ModelFiles> {
+export async function filesOfSource(source: ModelSource, requests: ModelRequests): Promise<ModelFiles> {
   if (typeof source === 'string' || source instanceof URL) {
-    const text = String(source);
-    if (text === '')
-      throw new InvalidArgumentError('a model is opened by its address or its path, which is empty');
-    if (isNode && text.startsWith('file:'))
-      return filesOfPath(nodeModule('node:url').fileURLToPath(new URL(text)));
-    if (isNode && !/^[a-z][a-z+.-]+:/i.test(text)) return filesOfPath(text);
-    return filesOfAddress(new URL(text, globalThis.location?.href), options);
+    const address = addressOf(source);
+    return address ? filesOfAddress(address, requests) : filesOfPath(source);
   }
   if (isBlob(source)) {
     const name = (source as File).name ?? 'model';

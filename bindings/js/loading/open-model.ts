@@ -1,73 +1,39 @@
 /** tf.load: opens a model of any known format, with its variables. */
-import { Schema, checkOptions } from '../base/arguments.js';
 import { TFError, UnimplementedError } from '../base/errors.js';
 import { EngineBytes } from '../engine/engine-bytes.js';
 import type { Runtime } from '../engine/runtime.js';
 import { Graph } from '../graph/graph.js';
 import { binaryGraphDef, importInto } from '../graph/import-graph.js';
 import type { Output } from '../graph/operation.js';
-import type { KerasOptions } from '../keras/custom-layers.js';
 import type { Assignment } from '../keras/keras-model.js';
 import type { SignatureDef } from '../messages/meta-graph.js';
 import { nodeOfInput } from '../messages/node-def.js';
 import { interfaceOf } from '../models/graph-interface.js';
-import { Session, SessionOptions } from '../session/session.js';
+import { Session } from '../session/session.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { capturedVariables, restoreCaptured } from './captured-variables.js';
 import { EngineFolder } from './engine-files.js';
 import { ModelSource, filesOfSource } from './file-sources.js';
 import { FlatTensor, flatten } from './flat-tensors.js';
 import { KnownPart, knownPart } from './known-part.js';
+import type { LoadOptions } from './load-options.js';
 import { ModelFiles, Progress } from './model-files.js';
 import { ModelParts, isInPieces } from './model-parts.js';
+import type { ModelRequests } from './model-requests.js';
 import { DEFAULT_SIGNATURE, Model } from './model.js';
 import { tensorOf } from './make-model.js';
 import { readModel } from './recognise.js';
 import type { ModelTensor, Signature } from './signature.js';
 import { WarmUp } from './warm-up.js';
 
-export interface LoadOptions {
-  /** Of a SavedModel with several MetaGraphs: the tags of the one to open. By default that for serving. */
-  tags?: readonly string[];
-  /** Called while files are read, with bytes; `total` grows with the files whose sizes are known. */
-  onProgress?: (loaded: number, total: number) => void;
-  signal?: AbortSignal;
-  /** Options of `fetch` for addresses, such as headers and credentials. */
-  requestInit?: RequestInit;
-  /** As of importGraphDef: which weights of a frozen graph become variables, which can be trained. */
-  trainable?: true | readonly string[];
-  /** Options of the model's session: with `target: 'worker'`, the model runs in a worker. */
-  session?: SessionOptions;
-  /** Of Keras models: layers that are not Keras' own. */
-  keras?: KerasOptions;
-  /**
-   * Returns the module that reads Keras' HDF5 files: `() => import('h5wasm')`. Pages need it for such files;
-   * Node imports the installed package itself.
-   */
-  hdf5?: () => unknown;
-}
-
-const LOAD_OPTIONS: Schema<LoadOptions> = {
-  tags: 'an array',
-  onProgress: 'a function',
-  signal: 'an AbortSignal',
-  requestInit: 'an object',
-  trainable: 'anything',
-  session: 'an object',
-  keras: 'an object',
-  hdf5: 'a function',
-};
-
 export async function loadModel(
   runtime: Runtime,
   source: ModelSource,
-  options: LoadOptions = {},
+  options: LoadOptions,
+  requests: ModelRequests,
 ): Promise<Model> {
-  checkOptions<LoadOptions>('load', options, LOAD_OPTIONS);
-  const { signal, tags, onProgress, keras, hdf5, requestInit, session } = options;
-  signal?.throwIfAborted();
-  const sourceOptions = { ...(requestInit && { requestInit }), ...(signal && { signal }) };
-  const given = await filesOfSource(source, sourceOptions);
+  const { signal, tags, onProgress, keras, hdf5, session } = options;
+  const given = await filesOfSource(source, requests);
   const files = new Progress(onProgress).counting(given, signal);
   const warmUp = given.isRemote && !session?.target ? new WarmUp(runtime) : undefined;
   let parts: ModelParts | undefined;
