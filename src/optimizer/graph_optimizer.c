@@ -124,11 +124,12 @@ static bool fuse(Graph *graph, const OptimizerOptions *options, bool *changed, S
   any |= step;
   TRY(graph_fuse_parts(graph, options->keep, &step, status));
   any |= step;
+  int64_t first_loop = graph_num_node_ids(graph);
   TRY(graph_fuse_recurrences(graph, options->keep, &step, status));
   *changed |= any || step;
   if (!step) return true;
   TRY(graph_remove_dead_nodes(graph, options->keep, &removed, status));
-  return !SYNC_HAS_THREADS || graph_join_recurrences(graph, &step, status);
+  return !SYNC_HAS_THREADS || graph_join_recurrences(graph, first_loop, &step, status);
 }
 
 bool graph_optimize(Graph *graph, const OptimizerOptions *options, bool *changed, Status *status) {

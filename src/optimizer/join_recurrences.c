@@ -70,8 +70,7 @@ static bool fit_together(const Node *a, const Node *b) {
 
 /* --- the node for both --- */
 
-/* The numbers of a loop's inputs increase by `inputs`, those of what its stages compute by `computed`, too.
- */
+/* What the numbers of a loop's inputs increase by, and those of what its stages compute in addition. */
 typedef struct Renumbering {
   const Node *loop;
   int64_t inputs, computed;
@@ -122,9 +121,9 @@ static void add_edges(NodeBuilder *b, const Node *loop) {
 }
 
 static bool add_node(const Join *join, const Node *first, const Node *second, Node **node) {
-  const int inputs = first->num_inputs;
   /* All inputs are in front of all values that stages compute. */
-  const Renumbering both[2] = {{first, 0, second->num_inputs}, {second, inputs, num_computed(first)}};
+  const Renumbering both[2] = {{first, 0, second->num_inputs},
+                               {second, first->num_inputs, num_computed(first)}};
   NodeBuilder b;
   node_builder(&b, join->graph, FUSED_RECURRENCE, graph_unique_name(join->graph, first->name));
   node_builder_place_as(&b, first);
@@ -188,7 +187,7 @@ static int partner_of(const Join *join, int first) {
   return -1;
 }
 
-static bool find_loops(Join *join) {
+static bool find_loops(Join *join, int64_t first_id) {
   Node **order;
   int64_t count;
   TRY(graph_fixup_source_and_sink_edges(join->graph, NULL, join->status));
@@ -197,14 +196,16 @@ static bool find_loops(Join *join) {
   if (!when) return status_oom(join->status, "the loops of a graph");
   dead_values_find_times(order, count, when);
   for (int64_t i = 0; i < count && join->num_loops < MOST_LOOPS; i++) {
-    if (optimizer_is_op(order[i], FUSED_RECURRENCE) && when[order[i]->id].kind == ALIVE_ALWAYS)
+    const Node *node = order[i];
+    if (node->id >= first_id && optimizer_is_op(node, FUSED_RECURRENCE) &&
+        when[node->id].kind == ALIVE_ALWAYS)
       join->loops[join->num_loops++] = order[i];
   }
   return true;
 }
 
-static bool join_all(Join *join, bool *changed) {
-  TRY(find_loops(join));
+static bool join_all(Join *join, int64_t first_id, bool *changed) {
+  TRY(find_loops(join, first_id));
   for (int i = 0; i < join->num_loops - 1; i++) {
     for (int partner = i; join->loops[i] && partner >= 0;) {
       TRY(find_tied(join, join->loops[i]));
@@ -217,10 +218,10 @@ static bool join_all(Join *join, bool *changed) {
   return true;
 }
 
-bool graph_join_recurrences(Graph *graph, bool *changed, Status *status) {
+bool graph_join_recurrences(Graph *graph, int64_t first_id, bool *changed, Status *status) {
   Join join = {.graph = graph, .arena = arena_new(), .status = status};
   *changed = false;
-  bool ok = (join.arena || status_oom(status, "the loops of a graph")) && join_all(&join, changed);
+  bool ok = (join.arena || status_oom(status, "the loops of a graph")) && join_all(&join, first_id, changed);
   arena_free(join.arena);
   return ok;
 }

@@ -11,9 +11,10 @@
 
 #include "graph/graph.h"
 
-/* Runs after graph_fuse_recurrences. Joins loops of equally many rounds on the same device that are neither
- * dead nor waited for, whose work is RECURRENCE_MOST_WORK at most. Of graphs with very many loops, some stay.
- * On error (out of memory) the graph computes the same as before. */
-MUST_CHECK bool graph_join_recurrences(Graph *graph, bool *changed, Status *status);
+/* Joins nodes that graph_fuse_recurrences has made, which are those with ids from `first_id` on: loops of
+ * equally many rounds on the same device that are neither dead nor waited for, whose work is
+ * RECURRENCE_MOST_WORK at most. Of graphs with very many loops, some stay. On error (out of memory) the graph
+ * computes the same as before. */
+MUST_CHECK bool graph_join_recurrences(Graph *graph, int64_t first_id, bool *changed, Status *status);
 
 #endif

@@ -43,7 +43,8 @@ export class ModelRequests {
   }
 
   fetch(address: URL): Promise<Response> {
-    return (this.#begun?.href === address.href && this.#take()) || this.#send(address);
+    const begun = this.#begun?.href === address.href ? this.#take() : undefined;
+    return begun ?? this.#send(address);
   }
 
   /** Cancels a request that nobody has read. */
