@@ -46,7 +46,10 @@ function(tfcore_test target)
       -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sALLOW_TABLE_GROWTH=1 -sSUPPORT_LONGJMP=${TFCORE_LONGJMP} --profiling-funcs
       ${TFCORE_JS_LIBRARY})
     if(TFCORE_THREADS)
-      target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -Wno-pthreads-mem-growth)
+      # A thread that starts while the memory grows may not see its new size: V8 then refuses a memory.copy there. The
+      # package starts its threads before it needs more memory. Tests start some at any time, so they have it from the
+      # beginning.
+      target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -sINITIAL_MEMORY=1GB -Wno-pthreads-mem-growth)
     endif()
   endif()
   # The last name that a program of tests says is that of a test that does not end.
