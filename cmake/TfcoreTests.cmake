@@ -49,7 +49,9 @@ function(tfcore_test target)
       # A thread that starts while the memory grows may not see its new size: V8 then refuses a memory.copy there. The
       # package starts its threads before it needs more memory. Tests start some at any time, so they have it from the
       # beginning.
-      target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -sINITIAL_MEMORY=1GB -Wno-pthreads-mem-growth)
+      target_link_options(${target} PRIVATE -sPROXY_TO_PTHREAD=1 -sPTHREAD_POOL_SIZE=4 -sINITIAL_MEMORY=1GB -Wno-pthreads-mem-growth
+        -Wl,--wrap=pthread_cond_wait)
+      target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/c/proxied_calls.c)
     endif()
   endif()
   # The last name that a program of tests says is that of a test that does not end.
