@@ -51,6 +51,15 @@ static const AttrListValue *list_of(const Node *node, const char *name) {
   return value ? value->list : NULL;
 }
 
+/* Whether operands are inputs or ops, and the result is that of the last op: given nodes may be malformed. */
+static bool has_valid_numbers(const Elementwise *e) {
+  const AttrListValue *results = list_of(e->node, "results");
+  for (int i = 0; i < e->num_operands; i++) {
+    if (e->operands[i] < 0 || e->operands[i] >= e->node->num_inputs + e->num_ops) return false;
+  }
+  return results && results->n_i == 1 && results->i[0] == e->num_ops - 1;
+}
+
 /* One that stands for several nodes. */
 static bool read_program(Elementwise *e) {
   const AttrListValue *ops = list_of(e->node, "ops"), *types = list_of(e->node, "types"),
@@ -70,7 +79,7 @@ static bool read_program(Elementwise *e) {
   e->num_ops = (int)ops->n_s;
   e->num_operands = (int)operands->n_i;
   memcpy(e->operands, operands->i, sizeof *e->operands * operands->n_i);
-  return true;
+  return has_valid_numbers(e);
 }
 
 static bool read_elementwise(const Fuse *f, Node *node, Elementwise *e) {

@@ -30,8 +30,7 @@ static int64_t last_size(ShapeHandle shape) {
 static bool same_rows(ShapeHandle a, ShapeHandle b) {
   if (!a || !b || shape_rank(a) != shape_rank(b) || last_size(a) < 0 || last_size(b) < 0) return false;
   for (int32_t i = 0; i < shape_rank(a) - 1; i++) {
-    bool known = dim_known(a->dims[i]) && dim_known(b->dims[i]);
-    if (a->dims[i] != b->dims[i] && !(known && dim_value(a->dims[i]) == dim_value(b->dims[i]))) return false;
+    if (!optimizer_same_dim(a->dims[i], b->dims[i])) return false;
   }
   return true;
 }
@@ -75,7 +74,19 @@ static bool are_ones(const Edge *edge, bool *ones, Status *status) {
   return true;
 }
 
-/* All rows of a value with steps of one: since the part has as many, it begins at the first. */
+/* Whether a Slice takes rows from the first on. Others of as many rows fail. */
+static bool begins_at_first_row(const Node *slice, int32_t rank, bool *begins, Status *status) {
+  Tensor tensor = {0};
+  *begins = false;
+  if (!slice->inputs[1] || !node_is_const(slice->inputs[1]->src)) return true;
+  TRY(optimizer_constant(slice->inputs[1]->src, &tensor, begins, status));
+  *begins = *begins && tensor_num_elements(&tensor) == rank;
+  for (int32_t i = 0; *begins && i < rank - 1; i++) *begins = tensor_int_at(&tensor, i) == 0;
+  tensor_clear(&tensor);
+  return true;
+}
+
+/* All rows of a value with steps of one. Since the part has as many, a StridedSlice begins at the first. */
 static bool find_slice(Cut *cut, bool is_strided, bool *found, Status *status) {
   const Node *node = cut->node;
   ShapeHandle part = shape_of(node, 0);
@@ -88,8 +99,10 @@ static bool find_slice(Cut *cut, bool is_strided, bool *found, Status *status) {
                     has_no_mask(node, "shrink_axis_mask");
     if (!is_plain || !node->inputs[3]) return true;
     TRY(are_ones(node->inputs[3], found, status));
-    if (!*found) return true;
+  } else {
+    TRY(begins_at_first_row(node, shape_rank(part), found, status));
   }
+  if (!*found) return true;
   int32_t last = shape_rank(part) - 1;
   const AttrValue *mask = is_strided ? node_def_attr(node->def, "begin_mask") : NULL;
   TRY(int_at(node->inputs[1], last, &cut->begin, found, status));
@@ -99,12 +112,21 @@ static bool find_slice(Cut *cut, bool is_strided, bool *found, Status *status) {
   return true;
 }
 
+/* Whether the node says for each of its inputs which part of it is read, or for none. Given nodes may be
+ * malformed. */
+static bool has_valid_parts(const Node *fused) {
+  const AttrValue *parts = node_def_attr(fused->def, FUSED_PARTS);
+  bool is_list = parts && parts->value_case == (int)ATTR_LIST && parts->list;
+  return fused->num_inputs <= FUSED_MOST_INPUTS &&
+         (!parts || (is_list && parts->list->n_i == 2 * (size_t)fused->num_inputs));
+}
+
 /* Whether all that read the node are fused nodes that have room for its constants. */
 static bool is_read_by_fused(const NodeSet *keep, const Node *node) {
   if (node->num_out_edges == 0 || !optimizer_may_replace(keep, node)) return false;
   for (int32_t i = 0; i < node->num_out_edges; i++) {
     const Node *reader = node->out_edges[i]->dst;
-    if (reader->node_class != NODE_FUSED || kept(keep, reader)) return false;
+    if (reader->node_class != NODE_FUSED || kept(keep, reader) || !has_valid_parts(reader)) return false;
   }
   return true;
 }

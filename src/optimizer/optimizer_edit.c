@@ -111,7 +111,7 @@ bool optimizer_same_device(const Node *a, const Node *b) {
   return a->assigned_device == b->assigned_device && strcmp(a->def->device, b->def->device) == 0;
 }
 
-static bool same_dim(DimHandle a, DimHandle b) {
+bool optimizer_same_dim(DimHandle a, DimHandle b) {
   return a == b || (dim_known(a) && dim_known(b) && dim_value(a) == dim_value(b));
 }
 
@@ -126,7 +126,7 @@ bool optimizer_same_shape(ShapeHandle a, ShapeHandle b) {
   if (!a || !b || !shape_rank_known(a) || !shape_rank_known(b) || shape_rank(a) != shape_rank(b))
     return false;
   for (int32_t i = 0; i < shape_rank(a); i++) {
-    if (!same_dim(a->dims[i], b->dims[i])) return false;
+    if (!optimizer_same_dim(a->dims[i], b->dims[i])) return false;
   }
   return true;
 }

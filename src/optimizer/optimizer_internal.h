@@ -61,6 +61,8 @@ static inline ShapeHandle optimizer_edge_shape(const Edge *edge) {
 static inline bool edge_is_reference(const Edge *edge) {
   return dtype_is_ref((int)edge->src->output_types[edge->src_output]);
 }
+/* Whether both are the same dimension, or have the same known size. */
+bool optimizer_same_dim(DimHandle a, DimHandle b);
 /* Whether both shapes have known rank and the same dimensions, whatever those that are unknown. */
 bool optimizer_same_shape(ShapeHandle a, ShapeHandle b);
 /* The axis of the result that an ExpandDims adds; -1: it is not known. RESOURCE_EXHAUSTED when out of memory.

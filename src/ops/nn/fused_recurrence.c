@@ -170,6 +170,8 @@ static bool recurrence_construct(const KernelConstruction *construction, void *m
   for (int i = 0; fits && i < construction->num_inputs; i++)
     fits = construction->input_types[i] == DT_FLOAT ||
            (construction->input_types[i] == DT_BOOL && next->i[i] < 0);
+  for (int i = 0; fits && i < construction->num_outputs; i++)
+    fits = construction->output_types[i] == DT_FLOAT;
   for (size_t i = 0; fits && i < rows->n_i; i++)
     fits = rows->i[i] == RECURRENCE_LAST || rows->i[i] == 1 || rows->i[i] == r->rounds;
   if (!fits) return fused_program_refuse(status);

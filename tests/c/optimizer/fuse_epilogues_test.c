@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/graph_walk.h"
+#include "graph/node_builder.h"
 #include "op/fused_op.h"
 #include "op/node_def.h"
 #include "optimizer/fuse_elementwise.h"
@@ -274,6 +275,40 @@ TEST(reductions_of_rows_stay) {
   CHECK(graph_find_node(graph, "product") == product.node);
   CHECK_STR_EQ(end.node->inputs[0]->src->def->op, FUSED_OP);
   graph_free(graph);
+}
+
+/* Behind a product, with a shape that the graph states. */
+TEST(a_given_program_that_makes_no_sense_stays) {
+  static const int64_t kOperands[][3] = {{0, 1, -2}, {0, 1, 4}, {0, 1, 2}}, kResults[] = {1, 1, 0};
+  static const DataType kTypes[] = {DT_FLOAT, DT_FLOAT};
+  for (int i = 0; i < 3; i++) {
+    CHECK_CONTEXT("case %d", i);
+    Graph *graph = graph_new();
+    REQUIRE(graph);
+    Status status;
+    status_init(&status);
+    Node *fused;
+    NodeBuilder b;
+    const NodeOutput inputs[] = {matrix_product(graph), placeholder(graph, "z", kResult)};
+    node_builder(&b, graph, FUSED_OP, "given");
+    Arena *arena = node_builder_arena(&b);
+    node_builder_types(&b, "Tin", kTypes, 2);
+    node_builder_types(&b, "Tout", kTypes, 1);
+    node_builder_types(&b, "types", kTypes, 2);
+    const Str ops[] = {str_of("Mul"), str_of("Tanh")};
+    node_builder_attr(&b, "ops", attr_value_string_list(arena, ops, 2));
+    node_builder_attr(&b, "nodes", attr_value_string_list(arena, ops, 2));
+    node_builder_attr(&b, "operands", attr_value_int_list(arena, kOperands[i], 3));
+    node_builder_attr(&b, "results", attr_value_int_list(arena, &kResults[i], 1));
+    node_builder_inputs(&b, inputs, 2);
+    REQUIRE_OK(node_builder_finish_bare(&b, &fused, &status), &status);
+    fused->output_shapes[0] = inputs[1].node->output_shapes[0];
+    NodeOutput end = unary(graph, "Softmax", "end", out(fused));
+    fuse_with(graph, NULL);
+    CHECK(end.node->inputs[0]->src == fused && fused->inputs[0]->src == inputs[0].node);
+    graph_free(graph);
+  }
+  CHECK_CONTEXT("%s", "");
 }
 
 TEST(a_product_has_few_inputs) {

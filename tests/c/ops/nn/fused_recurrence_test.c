@@ -38,6 +38,7 @@ typedef struct Attrs {
   const char *rounds, *stages, *operands, *next, *results, *rows;
   const char *fourth; /* the type of a fourth input; or NULL */
   const char *groups; /* NULL: one of all stages */
+  const char *second; /* the type of the second output; NULL: DT_FLOAT */
 } Attrs;
 
 static const char kInputs[] = "float[1,2] 1 2; float[2,2] 1 1 0 2; float[3,1,2] 10 20 30 40 50 60";
@@ -57,14 +58,15 @@ static NodeDef *node_of(const Attrs *attrs, Arena *arena) {
   snprintf(text, sizeof text,
            "name: 'n' op: '_FusedRecurrence' "
            "attr { key: 'Tin' value { list { type: [DT_FLOAT, DT_FLOAT, DT_FLOAT%s%s] } } } "
-           "attr { key: 'Tout' value { list { type: [DT_FLOAT, DT_FLOAT] } } } "
+           "attr { key: 'Tout' value { list { type: [DT_FLOAT, %s] } } } "
            "attr { key: 'rounds' value { i: %s } } attr { key: 'stages' value { list { %s } } } "
            "attr { key: 'operands' value { list { i: [%s] } } } "
            "attr { key: 'next' value { list { i: [%s] } } } "
            "attr { key: 'results' value { list { i: [%s] } } } attr { key: 'rows' value { list { i: [%s] } } "
            "} attr { key: 'groups' value { list { i: [%s] } } }",
-           attrs->fourth ? ", " : "", attrs->fourth ? attrs->fourth : "", attrs->rounds, attrs->stages,
-           attrs->operands, attrs->next, attrs->results, attrs->rows, attrs->groups ? attrs->groups : groups);
+           attrs->fourth ? ", " : "", attrs->fourth ? attrs->fourth : "",
+           attrs->second ? attrs->second : "DT_FLOAT", attrs->rounds, attrs->stages, attrs->operands,
+           attrs->next, attrs->results, attrs->rows, attrs->groups ? attrs->groups : groups);
   CHECK_OK(proto_parse_text(kNodeDef, str_of(text), arena, &node, &status), &status);
   return node;
 }
@@ -227,6 +229,8 @@ TEST(recurrences_that_make_no_sense_are_refused) {
       {"3", MASKED, "3, 1, 4, 2, 3, 5, 0", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
       {"3", MASKED, "0, 1, 4, 2, 3, 5, 3", "6, -1, -2, -2", "6, 6", "3, 0", "DT_BOOL"},
       {"3", MASKED, MASKED_OPERANDS, "6, -1, -2, -2", "6, 6", "3, 0", "DT_INT32"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0", .second = "DT_UINT8"},
+      {"3", STAGES, "0, 1, 3, 2", "4, -1, -2", "4, 4", "3, 0", .second = "DT_STRING"},
       {TWO_LOOPS, ""},
       {TWO_LOOPS, "2, 1"},
       {TWO_LOOPS, "2, 3"},
