@@ -106,8 +106,8 @@ static void run_shared(const Parallel *parallel, const Phases *phases, double wo
 #endif
 
 void team_run(const Parallel *parallel, int64_t count, double work, TeamPhase *run, void *arg) {
-  enum { STOP_WORK = 128 * PARALLEL_WORK };
-  const Phases phases = {count, parallel_indices(work, STOP_WORK), run, arg};
+  enum { STOP_WORK = 128 * PARALLEL_WORK, PHASE_WORK = 512 }; /* what it takes to begin a phase */
+  const Phases phases = {count, parallel_indices(work + PHASE_WORK, STOP_WORK), run, arg};
 #if SYNC_HAS_THREADS
 #ifdef TFCORE_SPLIT_ALL_LOOPS
   work = LEAST_FAR_WORK;

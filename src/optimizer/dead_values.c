@@ -121,6 +121,23 @@ void dead_values_find_times(Node *const *order, int64_t count, AliveWhen *when) 
   for (int64_t i = 0; i < count; i++) when[order[i]->id] = time_of(order[i], when);
 }
 
+/* --- branches --- */
+
+static int32_t branches_of(const Node *node, const int32_t *branches) {
+  int32_t most = 0;
+  if (node_is_control_trigger(node)) return 0;
+  for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+    const Edge *edge = node_in_edge(node, i);
+    if (edge && branches[edge->src->id] > most) most = branches[edge->src->id];
+  }
+  if (node_is_recv(node) || (node_is_switch(node) && !node_is_loop_switch(node))) return most + 1;
+  return node_is_merge(node) && !node_is_loop_merge(node) && most > 0 ? most - 1 : most;
+}
+
+void dead_values_find_branches(Node *const *order, int64_t count, int32_t *branches) {
+  for (int64_t i = 0; i < count; i++) branches[order[i]->id] = branches_of(order[i], branches);
+}
+
 /* --- constants --- */
 
 bool dead_values_constant(const Node *node, NodeOutput left, Tensor *value, bool *known, Status *status) {

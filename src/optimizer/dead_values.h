@@ -26,6 +26,10 @@ typedef struct AliveWhen {
 
 /* Sets when[id] for all nodes of `order`, which is topological. Takes linear time. */
 void dead_values_find_times(Node *const *order, int64_t count, AliveWhen *when);
+/* Sets branches[id] for all nodes of `order`, which is topological: how many conditions inside of each other
+ * the values of a node depend on. A value is alive if it is 0, where Merges join both sides of a Switch.
+ * Takes linear time. */
+void dead_values_find_branches(Node *const *order, int64_t count, int32_t *branches);
 /* When the value of an edge is alive, or its source has run. */
 AliveWhen dead_values_edge_time(const Edge *edge, const AliveWhen *when);
 

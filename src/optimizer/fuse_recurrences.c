@@ -2,6 +2,7 @@
 
 #include "graph/node_builder.h"
 #include "op/node_def.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fuse_elementwise.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/optimizer_internal.h"
@@ -41,7 +42,8 @@ static void add_attrs(const Recurrence *r, NodeBuilder *b) {
   for (int i = 0; i < r->num_inputs; i++) {
     const Node *constant = r->inputs[i].constant;
     next[i] = number_of(r, r->inputs[i].next);
-    in_types[i] = constant ? constant->output_types[0] : node_output_type(r->inputs[i].outside);
+    in_types[i] = constant ? constant->output_types[0]
+                           : (DataType)dtype_base((int)node_output_type(r->inputs[i].outside));
   }
   for (int i = 0; i < r->num_results; i++) {
     results[i] = number_of(r, r->results[i].value);
@@ -175,11 +177,16 @@ static bool replace(Graph *graph, const Recurrence *r, Status *status) {
 
 static bool fuse_all(Graph *graph, const NodeSet *keep, Arena *arena, bool *changed, Status *status) {
   ControlFlowInfo *frames;
-  int64_t ids = graph_num_node_ids(graph);
+  Node **order;
+  int64_t ids = graph_num_node_ids(graph), count;
   TRY(optimizer_frames(graph, arena, &frames, status));
+  TRY(optimizer_order(graph, arena, &order, &count, status));
+  int32_t *branches = arena_calloc(arena, ids, sizeof *branches);
   Recurrence *r = frames ? arena_alloc(arena, sizeof *r) : NULL;
   char *tried = arena_calloc(arena, ids, 1);
-  if (!tried || (frames && !r)) return status_oom(status, "the loops of a graph");
+  if (!tried || !branches || (frames && !r)) return status_oom(status, "the loops of a graph");
+  dead_values_find_branches(order, count, branches);
+  const RecurrenceFacts facts = {frames, branches, keep};
   for (int64_t id = SINK_ID + 1; frames && id < ids; id++) {
     Node *exit = graph_node(graph, id);
     const Edge *edge = exit && node_is_exit(exit) ? exit->inputs[0] : NULL;
@@ -187,7 +194,7 @@ static bool fuse_all(Graph *graph, const NodeSet *keep, Arena *arena, bool *chan
     bool found;
     if (!condition || tried[condition->src->id]) continue;
     tried[condition->src->id] = 1;
-    TRY(recurrence_of_exit(exit, frames, keep, arena, r, &found, status));
+    TRY(recurrence_of_exit(exit, &facts, arena, r, &found, status));
     if (!found) continue;
     TRY(replace(graph, r, status));
     *changed = true;

@@ -12,8 +12,9 @@
 
 #include "graph/graph.h"
 
-/* The multiply-adds of all rounds, at most: about 10 milliseconds, for which a page would wait. */
-enum { RECURRENCE_MOST_WORK = 1 << 28 };
+/* The multiply-adds of all rounds, at most: about 10 milliseconds, for which a page would wait; and those
+ * that take as long as it takes to begin a stage. */
+enum { RECURRENCE_MOST_WORK = 1 << 28, RECURRENCE_STAGE_WORK = 1 << 13 };
 
 /* Runs after graph_fuse_parts. The loop is outside of other loops, and counts from 0 by 1 to a constant. Its
  * nodes are products of matrices of a few rows, the batch, with one that is the same in all rounds, and

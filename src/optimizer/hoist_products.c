@@ -42,7 +42,10 @@ static int64_t columns_of(const Candidate *c) {
 /* Whether the product of all rows is defined, and not much larger than they are. */
 static bool fits(const Candidate *c) {
   ShapeHandle rows = shape_of_rank(c->rows, 3), weights = shape_of_rank(c->weights, 2);
-  if (!rows || !weights) return false;
+  DataType type = c->product->output_types[0];
+  if (!rows || !weights || dtype_base((int)node_output_type(c->rows)) != (int)type ||
+      c->item->output_types[0] != type)
+    return false;
   int64_t depth = size_at(weights, node_def_is_true(c->product->def, "transpose_b")), columns = columns_of(c);
   return depth > 0 && columns > 0 && size_at(rows, 2) == depth && columns / HOIST_MOST_GROWTH <= depth;
 }
@@ -70,6 +73,18 @@ static void find_term(const Hoist *h, Candidate *c) {
   c->bias = bias;
 }
 
+/* Whether the list and its items do not fail, and no shape that the new item does not read is dead before it.
+ */
+static bool makes_equal_items(const Hoist *h, const Candidate *c, bool *equal) {
+  ShapeHandle rows = shape_of_rank(c->rows, 3);
+  const Edge *shape = c->item->inputs[2];
+  *equal = shape && (dead_values_include(edge_value(c->item->inputs[0]), edge_value(shape)) ||
+                     dead_values_include(edge_value(c->item->inputs[1]), edge_value(shape)));
+  if (!*equal) return true;
+  TRY(loop_value_fits_shape(c->list->inputs[1], rows, 1, equal, h->status));
+  return !*equal || loop_value_fits_shape(shape, rows, 1, equal, h->status);
+}
+
 static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
   *found = false;
   if (!loop_value_is_product(h->keep, node)) return true;
@@ -88,7 +103,7 @@ static bool find(const Hoist *h, Node *node, Candidate *c, bool *found) {
                    .weights = edge_value(weights->inputs[0])};
   if (!fits(c) || !optimizer_same_device(node, c->item) || !optimizer_same_device(node, c->list)) return true;
   find_term(h, c);
-  return loop_value_fits_shape(c->item->inputs[2], shape_of_rank(c->rows, 3), 1, found, h->status);
+  return makes_equal_items(h, c, found);
 }
 
 /* --- the new nodes: those outside are dead, or fail, where the list does --- */
@@ -159,9 +174,21 @@ static bool add_list(const Hoist *h, const Candidate *c, Node *products, Node *a
   return loop_value_finish_node(&b, made, h->status);
 }
 
+/* Whether the item is read by the product alone. */
+static bool ends_with_product(const Hoist *h, const Candidate *c) {
+  const Edge *edge = c->product->inputs[0];
+  while (edge->src != c->item && edge->src->num_out_edges == 1 && !kept(h->keep, edge->src))
+    edge = edge->src->inputs[0];
+  return edge->src == c->item && c->item->num_out_edges == 1 && !kept(h->keep, c->item);
+}
+
+/* Its errors name the old item, if that goes. */
 static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, Node **made) {
+  const char *name = c->item->name;
   NodeBuilder b;
-  loop_value_begin_node(&b, h->graph, "TensorListGetItem", c->item);
+  node_builder(&b, h->graph, "TensorListGetItem",
+               ends_with_product(h, c) ? name : graph_unique_name(h->graph, name));
+  node_builder_place_as(&b, c->item);
   node_builder_type(&b, "element_dtype", c->product->output_types[0]);
   node_builder_type(&b, "Tshape", DT_INT32);
   node_builder_input(&b, (NodeOutput){list, 0});
@@ -171,6 +198,19 @@ static bool add_item(const Hoist *h, const Candidate *c, Node *list, Node *any, 
   TRY(loop_value_finish_node(&b, made, h->status));
   (*made)->output_shapes[0] = c->product->output_shapes[0];
   return true;
+}
+
+/* Also the Identities between them. */
+static void remove_product(const Hoist *h, const Candidate *c) {
+  bool is_last = ends_with_product(h, c);
+  Node *item = c->item, *read = c->product->inputs[0]->src;
+  graph_remove_node(h->graph, c->product);
+  while (is_last) {
+    Node *node = read;
+    is_last = node != item;
+    if (is_last) read = node->inputs[0]->src;
+    graph_remove_node(h->graph, node);
+  }
 }
 
 static bool hoist(const Hoist *h, const Candidate *c) {
@@ -186,7 +226,7 @@ static bool hoist(const Hoist *h, const Candidate *c) {
   const NodeOutput output = {item, 0};
   TRY(optimizer_move_consumers(h->graph, result, &output, NULL, h->status));
   if (c->term) graph_remove_node(h->graph, c->term);
-  graph_remove_node(h->graph, c->product);
+  remove_product(h, c);
   return true;
 }
 

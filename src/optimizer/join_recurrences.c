@@ -46,7 +46,8 @@ static double size_of(DimHandle dim, double unknown) {
   return dim && dim_known(dim) ? (double)dim_value(dim) : unknown;
 }
 
-/* The multiply-adds of its products, of as many rows as its results have. */
+/* The multiply-adds of its products, of as many rows as its results have, and what its stages take to begin.
+ */
 static double work_of(const Node *loop) {
   const AttrListValue *next = list_of(loop, "next");
   ShapeHandle result = optimizer_shape(loop, 0);
@@ -56,7 +57,8 @@ static double work_of(const Node *loop) {
     ShapeHandle shape = next->i[i] == RECURRENCE_SAME ? optimizer_edge_shape(loop->inputs[i]) : NULL;
     if (shape && shape_rank(shape) == 2) weights += size_of(shape->dims[0], 0) * size_of(shape->dims[1], 0);
   }
-  return (double)rounds_of(loop) * rows * weights;
+  double begins = RECURRENCE_STAGE_WORK * (double)list_of(loop, "stages")->n_func;
+  return (double)rounds_of(loop) * (begins + rows * weights);
 }
 
 /* Whether the node for both would be one that the kernel takes. */

@@ -134,7 +134,7 @@ bool loop_value_enter(Graph *graph, NodeOutput value, const Node *like, bool is_
   static const char *const kSame[] = {"frame_name", "parallel_iterations"};
   NodeBuilder b;
   loop_value_begin_node(&b, graph, "Enter", like);
-  node_builder_type(&b, "T", value.node->output_types[value.index]);
+  node_builder_type(&b, "T", (DataType)dtype_base((int)node_output_type(value)));
   for (int i = 0; i < 2; i++) {
     const AttrValue *same = node_def_attr(like->def, kSame[i]);
     if (same) node_builder_attr(&b, kSame[i], (AttrValue *)same);

@@ -2,6 +2,7 @@
 
 #include "op/node_def.h"
 #include "op/op_registry.h"
+#include "optimizer/dead_values.h"
 #include "optimizer/fuse_recurrences.h"
 #include "optimizer/fusible_ops.h"
 #include "optimizer/loop_rounds.h"
@@ -11,13 +12,15 @@
 /* The functions say whether the loop fits; it does not if they have set the status. */
 typedef struct Finder {
   Recurrence *r;
-  const NodeSet *keep;
-  const ControlFlowInfo *frames;
+  const RecurrenceFacts *facts;
   Status *status;
   int64_t rows; /* of all matrices that change */
   double work;  /* multiply-adds of a round */
   Node **members;
   int64_t num_members;
+  int32_t *needed; /* by node id: the number of the last search that found the node */
+  int32_t search;
+  const Node **stack;
 } Finder;
 
 static bool is_known_matrix(ShapeHandle shape) {
@@ -67,11 +70,14 @@ static bool may_be_inside(const Node *node) {
   return false;
 }
 
+/* What r->member says of nodes: only the values of those that are used need not be there. */
+enum { INSIDE = 1, USED };
+
 static bool add_member(Finder *f, Node *node) {
   char *member = &f->r->member[node->id];
   if (!*member) f->members[f->num_members++] = node;
-  *member = 1;
-  return !kept(f->keep, node);
+  *member = INSIDE;
+  return !kept(f->facts->keep, node);
 }
 
 static bool add_loop(Finder *f) {
@@ -97,10 +103,23 @@ static bool find_members(Finder *f) {
     for (int32_t k = 0; k < node->num_out_edges; k++) {
       Node *reader = node->out_edges[k]->dst;
       if (node_is_exit(reader)
-              ? kept(f->keep, reader)
+              ? kept(f->facts->keep, reader)
               : !f->r->member[reader->id] && !(may_be_inside(reader) && add_member(f, reader)))
         return false;
     }
+  }
+  return true;
+}
+
+static bool may_fail(const Node *node) {
+  bool is_matrix_op = is_stage(node) && node->output_types[0] == DT_FLOAT; /* the others count rounds */
+  return is_matrix_op || node_is_own(node, "TensorListGetItem") || node_is_own(node, "TensorListSetItem");
+}
+
+/* Whether stages and results use all nodes that may fail: the errors of others would be lost with them. */
+static bool uses_all(const Finder *f) {
+  for (int64_t i = 0; i < f->num_members; i++) {
+    if (may_fail(f->members[i]) && f->r->member[f->members[i]->id] != USED) return false;
   }
   return true;
 }
@@ -151,7 +170,7 @@ static bool add_input(const Finder *f, RecurrenceInput input, int64_t *value) {
 }
 
 /* A matrix of a tensor with as many as there are rounds. */
-static bool add_row(const Finder *f, const Node *item, int64_t *value) {
+static bool add_row(Finder *f, const Node *item, int64_t *value) {
   const Node *enter = loop_value_entered(item->inputs[0]);
   const Edge *list = enter ? loop_value_source(enter->inputs[0]) : NULL;
   bool fits = false;
@@ -159,7 +178,8 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
     return false;
   ShapeHandle rows = optimizer_edge_shape(list->src->inputs[0]), row = optimizer_shape(item, 0);
   if (!rows || shape_rank(rows) != 3 || columns_of(f, row) == 0 || !dim_known(rows->dims[0]) ||
-      dim_value(rows->dims[0]) < f->r->rounds || !optimizer_same_device(item, list->src))
+      dim_value(rows->dims[0]) < f->r->rounds || !optimizer_same_device(item, list->src) ||
+      dtype_base((int)node_output_type(edge_value(list->src->inputs[0]))) != (int)item->output_types[0])
     return false;
   for (int axis = 0; axis < 2; axis++) {
     if (!dim_known(rows->dims[1 + axis]) || dim_value(rows->dims[1 + axis]) != dim_value(row->dims[axis]))
@@ -167,6 +187,7 @@ static bool add_row(const Finder *f, const Node *item, int64_t *value) {
   }
   if (!loop_value_fits_shape(list->src->inputs[1], rows, 1, &fits, f->status) || !fits) return false;
   if (!loop_value_fits_shape(item->inputs[2], rows, 1, &fits, f->status) || !fits) return false;
+  f->r->member[item->id] = USED;
   return add_input(f, (RecurrenceInput){.outside = edge_value(list->src->inputs[0]), .next = RECURRENCE_ROW},
                    value);
 }
@@ -321,7 +342,7 @@ static bool fits_stage(Finder *f, const Node *stage) {
     if (stage->output_types[i] != DT_FLOAT || columns_of(f, optimizer_shape(stage, i)) != columns)
       return false;
   }
-  f->work += 16 * (double)f->rows * (double)columns;
+  f->work += RECURRENCE_STAGE_WORK + 16 * (double)f->rows * (double)columns;
   if (columns == 0) return false;
   if (is_product(stage)) return fits_product(f, stage, columns);
   return optimizer_is_op(stage, FUSED_OP) ? is_elementwise(f, stage, columns) : is_one_op(f, stage, columns);
@@ -350,6 +371,7 @@ static bool place(Finder *f, Node *stage, int depth, int *first) {
   memcpy(&r->operands[r->num_operands], operands, (size_t)stage->num_inputs * sizeof *operands);
   r->num_operands += stage->num_inputs;
   *first = r->first_values[r->num_stages] = r->num_values;
+  r->member[stage->id] = USED;
   r->stages[r->num_stages++] = stage;
   r->num_values += stage->num_outputs;
   return true;
@@ -395,25 +417,41 @@ static bool add_result(const Finder *f, RecurrenceResult result) {
   return true;
 }
 
+static bool has_floats(const Node *list_op) {
+  const AttrValue *type = node_def_attr(list_op->def, "element_dtype");
+  return type && type->type == (int)DT_FLOAT;
+}
+
 /* The node that writes a row of the list in each round. */
-static bool find_write(const Finder *f, const FrameVariable *v, const Node **write, int64_t *rows) {
+static bool find_write(Finder *f, const FrameVariable *v, const Node **write, int64_t *rows) {
   const Edge *reserved = loop_value_source(v->enter->inputs[0]),
              *written = loop_value_source(v->next->inputs[0]);
   if (!reserved || !node_is_own(reserved->src, "TensorListReserve") || !written ||
-      !node_is_own(written->src, "TensorListSetItem") || variable_of(f, written->src->inputs[0]) != v)
+      !node_is_own(written->src, "TensorListSetItem") || variable_of(f, written->src->inputs[0]) != v ||
+      !has_floats(reserved->src) || !has_floats(written->src))
     return false;
   *write = written->src;
+  f->r->member[written->src->id] = USED;
   *rows = is_counter(f, written->src->inputs[1]) ? f->r->rounds : 1;
   return is_the_number(f, reserved->src->inputs[1], *rows) &&
          (is_counter(f, written->src->inputs[1]) || is_the_number(f, written->src->inputs[1], 0));
 }
 
-/* Whether the node stacks all rows of a list of such values. */
-static bool is_stack(const Finder *f, const Node *node, int64_t rows, ShapeHandle shape) {
+/* Whether the variable enters the loop only where the edge carries a value. */
+static bool enters_with(const Finder *f, const FrameVariable *v, const Edge *edge) {
+  return f->facts->branches[edge->src->id] == 0 ||
+         dead_values_include(edge_value(v->enter->inputs[0]), edge_value(edge));
+}
+
+/* Whether the node stacks all rows of a list of such values, which is variable `v`. */
+static bool is_stack(const Finder *f, const FrameVariable *v, const Node *node, int64_t rows,
+                     ShapeHandle shape) {
   const AttrValue *count = node_def_attr(node->def, "num_elements");
   bool fits;
-  return node_is_own(node, "TensorListStack") && !kept(f->keep, node) && node->num_control_inputs == 0 &&
+  return node_is_own(node, "TensorListStack") && !kept(f->facts->keep, node) &&
+         node->num_control_inputs == 0 && has_floats(node) &&
          (!count || count->i == -1 || count->i == rows) && optimizer_same_device(node, f->r->stages[0]) &&
+         node->inputs[1] && enters_with(f, v, node->inputs[1]) &&
          loop_value_fits_shape(node->inputs[1], shape, 0, &fits, f->status) && fits;
 }
 
@@ -429,7 +467,7 @@ static bool add_stacks(Finder *f, const FrameVariable *v, const Node *exit) {
   for (int32_t i = 0; i < exit->num_out_edges; i++) {
     const Edge *edge = exit->out_edges[i];
     if (edge_is_control(edge)) continue;
-    if (!is_stack(f, edge->dst, rows, shape) ||
+    if (!is_stack(f, v, edge->dst, rows, shape) ||
         !add_result(f, (RecurrenceResult){.node = edge->dst, .value = value, .rows = rows}))
       return false;
   }
@@ -451,6 +489,39 @@ static bool is_read(const Node *exit) {
   return false;
 }
 
+static void find_needed(Finder *f, const Node *node) {
+  int64_t depth = 0;
+  f->needed[node->id] = ++f->search;
+  f->stack[depth++] = node;
+  while (depth > 0) {
+    node = f->stack[--depth];
+    for (int64_t i = 0; i < node_num_in_edges(node); i++) {
+      const Edge *edge = node_in_edge(node, i);
+      if (!edge || !f->r->member[edge->src->id] || f->needed[edge->src->id] == f->search) continue;
+      f->needed[edge->src->id] = f->search;
+      f->stack[depth++] = edge->src;
+    }
+  }
+}
+
+static bool is_needed_or_alive(const Finder *f, const FrameVariable *v, const Node *enter) {
+  return f->needed[enter->id] == f->search || enters_with(f, v, enter->inputs[0]);
+}
+
+/* Whether the variable is dead behind the loop where a value that enters it is: the new node needs all of
+ * them. */
+static bool dies_with_loop(Finder *f, const FrameVariable *v) {
+  const FrameLoop *loop = f->r->loop;
+  find_needed(f, v->split);
+  for (int i = 0; i < loop->num_variables; i++) {
+    if (!is_needed_or_alive(f, v, loop->variables[i].enter)) return false;
+  }
+  for (int i = 0; i < loop->num_constants; i++) {
+    if (!is_needed_or_alive(f, v, loop->constants[i])) return false;
+  }
+  return true;
+}
+
 static bool find_results(Finder *f) {
   const FrameLoop *loop = f->r->loop;
   for (int i = 0; i < loop->num_variables; i++) {
@@ -460,6 +531,7 @@ static bool find_results(Finder *f) {
       if (edge->src_output != 0 || edge_is_control(edge)) continue;
       if (!node_is_exit(edge->dst)) return false;
       if (!is_read(edge->dst)) continue;
+      if (!dies_with_loop(f, v)) return false;
       bool is_list = edge->dst->output_types[0] == DT_VARIANT;
       if (!(is_list ? add_stacks(f, v, edge->dst) : add_last(f, v, edge->dst))) return false;
     }
@@ -471,16 +543,16 @@ static bool find_results(Finder *f) {
 
 static bool find(Finder *f) {
   Recurrence *r = f->r;
-  const Node *around = f->frames[r->loop->condition->id].parent_frame;
+  const Node *around = f->facts->frames[r->loop->condition->id].parent_frame;
   if (!around || around->id != SOURCE_ID) return false;
   return find_members(f) && find_rows(f) && find_rounds(f) && find_results(f) && find_next(f) &&
-         r->num_inputs + r->num_values <= RECURRENCE_MOST_VALUES &&
+         uses_all(f) && r->num_inputs + r->num_values <= RECURRENCE_MOST_VALUES &&
          f->work * (double)r->rounds <= RECURRENCE_MOST_WORK;
 }
 
-bool recurrence_of_exit(const Node *exit, const ControlFlowInfo *frames, const NodeSet *keep, Arena *arena,
-                        Recurrence *r, bool *found, Status *status) {
-  Finder f = {.r = r, .keep = keep, .frames = frames, .status = status};
+bool recurrence_of_exit(const Node *exit, const RecurrenceFacts *facts, Arena *arena, Recurrence *r,
+                        bool *found, Status *status) {
+  Finder f = {.r = r, .facts = facts, .status = status};
   Status misfit;
   status_init(&misfit);
   *r = (Recurrence){0};
@@ -492,7 +564,9 @@ bool recurrence_of_exit(const Node *exit, const ControlFlowInfo *frames, const N
   int64_t ids = graph_num_node_ids(exit->graph);
   r->member = arena_calloc(arena, ids, 1);
   f.members = arena_alloc(arena, ids * (int64_t)sizeof *f.members);
-  if (!r->member || !f.members) return status_oom(status, "the loops of a graph");
+  f.needed = arena_calloc(arena, ids, sizeof *f.needed);
+  f.stack = arena_alloc(arena, ids * (int64_t)sizeof *f.stack);
+  if (!r->member || !f.members || !f.needed || !f.stack) return status_oom(status, "the loops of a graph");
   *found = find(&f);
   return status->code == CODE_OK;
 }

@@ -34,9 +34,16 @@ typedef struct Recurrence {
   int num_results;
 } Recurrence;
 
-/* Whether the loop that the Exit leaves is one; then *r is set, in part in `arena`. `frames` are those of the
- * graph. RESOURCE_EXHAUSTED when out of memory. */
-MUST_CHECK bool recurrence_of_exit(const Node *exit, const ControlFlowInfo *frames, const NodeSet *keep,
-                                   Arena *arena, Recurrence *r, bool *found, Status *status);
+/* What the search needs to know about the graph. */
+typedef struct RecurrenceFacts {
+  const ControlFlowInfo *frames; /* by node id */
+  const int32_t *branches;       /* by node id: see dead_values_find_branches */
+  const NodeSet *keep;
+} RecurrenceFacts;
+
+/* Whether the loop that the Exit leaves is one; then *r is set, in part in `arena`. RESOURCE_EXHAUSTED when
+ * out of memory. */
+MUST_CHECK bool recurrence_of_exit(const Node *exit, const RecurrenceFacts *facts, Arena *arena,
+                                   Recurrence *r, bool *found, Status *status);
 
 #endif

@@ -35,6 +35,12 @@ static bool is_item(const Edge *edge) {
   return item && node_is_own(item->src, "TensorListGetItem") && loop_value_entered(item->src->inputs[0]);
 }
 
+/* The sum of the products would broadcast rows, where ConcatV2 refuses them. */
+static bool joins_equal_rows(const Split *s) {
+  ShapeHandle a = optimizer_edge_shape(s->concat->inputs[0]), b = optimizer_edge_shape(s->concat->inputs[1]);
+  return optimizer_same_dim(a->dims[0], b->dims[0]);
+}
+
 static bool joins_columns(const Split *s, bool *columns) {
   Tensor axis = {0};
   TRY(dead_values_constant(s->concat->inputs[2]->src, edge_value(s->concat->inputs[0]), &axis, columns,
@@ -58,7 +64,8 @@ static bool find(const NodeSet *keep, Node *node, Split *s, bool *found) {
     s->columns[i] = size_at(optimizer_edge_shape(s->concat->inputs[i]), 1);
     if (s->columns[i] < 1) return true;
   }
-  return s->columns[0] + s->columns[1] != rows || joins_columns(s, found);
+  if (s->columns[0] + s->columns[1] != rows || !joins_equal_rows(s)) return true;
+  return joins_columns(s, found);
 }
 
 /* --- the new nodes --- */

@@ -123,6 +123,10 @@ enum { ROUNDS = 5, UNITS = 20, GATES = 2 * UNITS };
   WEIGHTS("w") VARIABLE("h", "DT_FLOAT", "h", "h2") MATMUL("y", "hs:1", "we", "false")             \
   CHOICE EXIT("h")                                                                                 \
   WRITE("is:1", "h2") RESERVE("limit") STACK("-1")
+/* Values of a branch that is not taken: a size, and a shape. */
+#define NOT_TAKEN                                                                                  \
+  "never Const ; bool=false\nfork Switch h never ; T=DT_FLOAT\nbranch Identity fork:1 ; T=DT_FLOAT\n" \
+  "wait NoOp ^branch\ndead_size Const ^wait ; int=5\ndead_shape Const ^wait ; ints=[1,20]\n"
 #define MASKS(rows)                                                                                \
   "greater Greater " rows " zeros ; T=DT_FLOAT\n"                                                  \
   "masks TensorListFromTensor greater any ; element_dtype=DT_BOOL shape_type=DT_INT32\n"
@@ -179,6 +183,16 @@ static const Case kOthers[] = {
      {"hout", "kout"}},
     {JOINED_ROWS, {"hout"}},
     {JOINED_IN_ROUNDS, {"hout"}},
+    /* The list that is written is dead, and h is not; the shape of the stacked rows is dead, and they are
+       not. */
+    {NOT_TAKEN RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "false") RESERVE("dead_size")
+         STACK("-1") "end Merge stack x ; T=DT_FLOAT N=2\n",
+     {"hout", "end"}},
+    {NOT_TAKEN RNN_OF("1", "0", "is:1", "[5,1,20]", "[1,20]", "false")
+         RESERVE("limit") "oout Exit os ; T=DT_VARIANT\nstack TensorListStack oout dead_shape ; "
+                          "element_dtype=DT_FLOAT "
+                          "num_elements=5\nend Merge stack x ; T=DT_FLOAT N=2\n",
+     {"hout", "end"}},
 };
 
 static NodeOutput named(const Graph *graph, const char *name) { return out(graph_find_node(graph, name)); }
@@ -362,6 +376,29 @@ TEST(a_loop_in_a_dead_branch_stays_dead) {
   CHECK(fuses(f.graph, NULL));
   CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), 1);
   end(&f);
+}
+
+/* A page waits for a node, and rounds take time however small their matrices are. */
+TEST(long_loops_stay) {
+  static const struct {
+    const char *rounds;
+    bool fused;
+  } kCases[] = {{"10000", true}, {"40000", false}};
+  for (int i = 0; i < COUNT(kCases); i++) {
+    CHECK_CONTEXT("%s rounds", kCases[i].rounds);
+    char lines[2048];
+    snprintf(lines, sizeof lines, "limit Const ; int=%s\n%s", kCases[i].rounds,
+             INT("zero", "0") FED("h", "[1,1]") FED("w", "[1,1]") ROUND_NUMBER("1", "0") WEIGHTS("w")
+                 VARIABLE("h", "DT_FLOAT", "h", "t") MATMUL("y", "hs:1", "we", "false") OP("z", "Neg", "y")
+                     OP("t", "Tanh", "z") EXIT("h"));
+    Fixture f;
+    REQUIRE(begin(&f));
+    REQUIRE_OK(import_lines(f.graph, lines, &f.status), f.status);
+    CHECK_INT_EQ(fuses(f.graph, NULL), kCases[i].fused);
+    CHECK_INT_EQ(count_ops(f.graph, FUSED_RECURRENCE), kCases[i].fused);
+    end(&f);
+  }
+  CHECK_CONTEXT("%s", "");
 }
 
 TEST(a_loop_with_a_node_that_is_kept_stays) {
