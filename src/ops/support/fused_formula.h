@@ -9,7 +9,7 @@
  *   f c i          rounded down, up, to the nearest even integer
  *   m M            b < a ? b : a, a < b ? b : a
  *   < > l = !      masks: <, >, <=, ==, != (true for a NaN)
- *   & |            of bits
+ *   & | ~          of bits: a and b, a or b, a and not b
  *   ?              a where the mask c is set, else b
  */
 #ifndef TFCORE_OPS_SUPPORT_FUSED_FORMULA_H_

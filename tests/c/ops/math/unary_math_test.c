@@ -144,6 +144,12 @@ TEST(gradient_ops) {
   op_gives("RsqrtGrad[T=double]", "double[2] 2 0.5; double[2] 1 4", "double[2] -4 -0.25");
   op_gives("ReciprocalGrad[T=double]", "double[2] 2 0.5; double[2] 1 4", "double[2] -4 -1");
   op_gives("InvGrad[T=float]", "float[2] 2 0.5; float[2] 1 4", "float[2] -4 -1");
+  /* Where the slope is infinite and no gradient comes in, none goes out. */
+  op_gives("SqrtGrad[T=float]", "float[4] 0 0 nan 2; float[4] 0 1 0 -0.0", "float[4] 0 inf 0 0");
+  op_gives("RsqrtGrad[T=double]", "double[3] inf -inf nan; double[3] 0 0 0", "double[3] 0 0 0");
+  op_gives("ReciprocalGrad[T=half]", "half[3] inf -inf 2; half[3] 0 0 1", "half[3] 0 0 -4");
+  op_gives("InvGrad[T=float]", "float[2] inf inf; float[2] 0 1", "float[2] 0 -inf");
+  op_gives("SqrtGrad[T=complex64]", "complex64[2] 0 2; complex64[2] 0 8", "complex64[2] 0 2");
   op_gives("TanhGrad[T=double]", "double[2] 0.5 -1; double[2] 4 3", "double[2] 3 0");
   op_gives("SigmoidGrad[T=float]", "float[2] 0.5 0.25; float[2] 4 16", "float[2] 1 3");
   op_gives("ReluGrad[T=float]", "float[4] 1 2 3 4; float[4] -1 0 2 nan", "float[4] 0 0 3 0");
