@@ -473,6 +473,37 @@ describe('graph.whileLoop', () => {
       }
     }));
 
+  it('nests in bodies that use values of the same name from outside', () =>
+    withGraph(tf, async (g, session) => {
+      const loop = (end) =>
+        g.whileLoop(
+          (i) => g.less(i, end),
+          (i) => g.add(i, 1),
+          [0],
+        )[0];
+      const branch = (pred, then) =>
+        g.cond(
+          pred,
+          () => (typeof then === 'function' ? then() : then),
+          () => 0,
+        )[0];
+      const [first, second, chosen] = [loop(3), loop(4), branch(true, 1)]; // while, while_1, cond
+      const pred = g.constant(true, { name: 'x/cond' });
+      const flag = g.variable(true, { name: 'y/cond' });
+      const values = [
+        branch(true, () => loop(first)),
+        branch(true, () => g.add(loop(2), loop(second))),
+        branch(true, () => branch(true, chosen)),
+        branch(true, () => branch(pred, 5)),
+        branch(true, () => branch(flag, 6)),
+      ];
+      await session.run(g.initializer());
+      assert.deepEqual(
+        (await session.run(values)).map((value) => value.item()),
+        [3, 6, 1, 5, 6],
+      );
+    }));
+
   it('knows of shapes what the body keeps', () =>
     withGraph(tf, async (g, session) => {
       const [kept, grown] = [g.placeholder('float32', [2, 3]), g.placeholder('float32', [1, 3])];

@@ -18,7 +18,7 @@ import {
 } from './graph-functions.js';
 import { opNames } from './hints.js';
 import type { Operand } from './op-inputs.js';
-import type { Operation, Output } from './operation.js';
+import { type Operation, Output, Variable } from './operation.js';
 import { fieldsOf, textOf } from '../messages/protobuf.js';
 
 /** The return value of a traced callable: outputs, or values that become constants. */
@@ -333,7 +333,6 @@ export function addCond(
   checkList('the inputs of cond', inputs);
   const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of cond`));
   const shapes = values.map((value) => value.shape);
-  const name = options.name ?? graph.uniqueName('cond');
   return Bodies.with(graph, values, (bodies) => {
     const first = bodies.trace('the then branch of cond', then, shapes);
     bodies.accept(first);
@@ -341,6 +340,9 @@ export function addCond(
     bodies.accept(second);
     checkResults('the else branch of cond', second.results, first.results, 'the then branch');
     const captures = union(first.captures, second.captures);
+    /* In a function, each capture adds an argument: its name must not be the one that is chosen here. */
+    const condition = pred instanceof Output || pred instanceof Variable ? graph.own(pred) : pred;
+    const name = options.name ?? graph.uniqueName('cond');
     const attrs: Record<string, AttrInput> = {
       Tout: first.results.map((result) => result.dtype),
       then_branch: first.define(bodies, `${functionBase(name)}_true`, captures),
@@ -349,7 +351,7 @@ export function addCond(
       ...LOWERED,
     };
     const type = first.isStateful || second.isStateful ? 'If' : 'StatelessIf';
-    return graph.op(type, [pred, [...values, ...captures]], { ...options, name, attrs }).outputs;
+    return graph.op(type, [condition, [...values, ...captures]], { ...options, name, attrs }).outputs;
   });
 }
 
@@ -364,7 +366,6 @@ export function addWhileLoop(
   checkOptions<OpOptions>('whileLoop', options, OP_OPTIONS);
   checkList('the inputs of whileLoop', inputs);
   const values = Array.from(inputs, (input, i) => graph.asOutput(input, `input ${i} of whileLoop`));
-  const name = options.name ?? graph.uniqueName('while');
   return Bodies.with(graph, values, (bodies) => {
     /* If the body changes a part of a shape, that part is unknown for its input too: so it is traced again
      * with less specific shapes, until it changes nothing. */
@@ -385,6 +386,7 @@ export function addWhileLoop(
         `the condition of whileLoop returns ${counted(test.results.length, 'output')}, not 1`,
       );
     const captures = union(round!.captures, test.captures);
+    const name = options.name ?? graph.uniqueName('while');
     const attrs: Record<string, AttrInput> = {
       cond: test.define(bodies, `${functionBase(name)}_cond`, captures),
       body: round!.define(bodies, `${functionBase(name)}_body`, captures, true),
