@@ -19,8 +19,9 @@ enum { RECURRENCE_MOST_WORK = 1 << 28, RECURRENCE_STAGE_WORK = 1 << 13 };
 /* Runs after graph_fuse_parts. The loop is outside of other loops, and counts from 0 by 1 to a constant. Its
  * nodes are products of matrices of a few rows, the batch, with one that is the same in all rounds, and
  * elementwise nodes on such matrices of float, all of known shapes; reads of parts of a tensor; and writes of
- * all results, or of the last one. Nodes of `keep` (may be NULL) stay, and their loops. On error (out of
- * memory) the graph computes the same as before. */
+ * all results, or of the last one. A loop stays if a node may fail whose value no result needs, or if a
+ * result may be alive without what another one needs. Nodes of `keep` (may be NULL) stay, and their loops. On
+ * error (out of memory) the graph computes the same as before. */
 MUST_CHECK bool graph_fuse_recurrences(Graph *graph, const NodeSet *keep, bool *changed, Status *status);
 
 #endif

@@ -489,6 +489,7 @@ static bool is_read(const Node *exit) {
   return false;
 }
 
+/* Marks the nodes of the loop without which the node has no value. */
 static void find_needed(Finder *f, const Node *node) {
   int64_t depth = 0;
   f->needed[node->id] = ++f->search;
