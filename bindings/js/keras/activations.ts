@@ -36,8 +36,12 @@ export function relu(
   if (threshold === 0 && most === undefined) return slope === 0 ? l.op('Relu', [x]) : leakyRelu(l, x, slope);
   if (threshold === 0 && slope === 0 && most === 6) return l.op('Relu6', [x]);
   const above = most === undefined ? x : l.op('Minimum', [x, most]);
-  const below = slope === 0 ? l.op('ZerosLike', [x]) : l.mul(l.sub(x, threshold), slope);
-  return l.op('SelectV2', [l.op('GreaterEqual', [x, threshold]), above, below]);
+  /* At the threshold itself, value and derivative are 0. */
+  const below =
+    slope === 0
+      ? l.op('ZerosLike', [x])
+      : l.mul(l.op('Relu', [l.op('Sub', [l.constant(threshold, x.dtype), x])]), -slope);
+  return l.op('SelectV2', [l.op('Greater', [x, threshold]), above, below]);
 }
 
 /** Over one axis, which need not be the last one. */
@@ -50,7 +54,7 @@ export function softmax(l: Layer, x: Output, axis = -1): Output {
   return isLast ? result : l.swap(result, place, rank - 1);
 }
 
-const gelu = (l: Layer, x: Output, approximate: boolean): Output => {
+export const gelu = (l: Layer, x: Output, approximate: boolean): Output => {
   if (!approximate) return l.mul(l.mul(x, 0.5), l.add(l.op('Erf', [l.mul(x, Math.SQRT1_2)]), 1));
   const cube = l.mul(l.op('Mul', [l.op('Square', [x]), x]), 0.044715);
   return l.mul(l.mul(x, 0.5), l.add(l.op('Tanh', [l.mul(l.add(x, cube), Math.sqrt(2 / Math.PI))]), 1));
@@ -84,7 +88,8 @@ const ACTIVATIONS: Readonly<Record<string, Activation>> = {
   leaky_relu: (l, x) => leakyRelu(l, x, 0.2),
   elu: (l, x) => l.op('Elu', [x]),
   selu: (l, x) => l.op('Selu', [x]),
-  celu: (l, x) => l.op('Elu', [x]),
+  /* Not Elu: at 0, where both parts begin, Keras' derivative is 2. */
+  celu: (l, x) => l.add(l.op('Maximum', [x, 0]), l.op('Expm1', [l.op('Minimum', [x, 0])])),
   softmax: (l, x) => softmax(l, x),
   log_softmax: logSoftmax,
   softplus: (l, x) => l.op('Softplus', [x]),

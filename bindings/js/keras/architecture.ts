@@ -3,6 +3,7 @@ import { isPlainObject, shown } from '../base/arguments.js';
 import { DataLossError, InvalidArgumentError } from '../base/errors.js';
 import { objectOr, objectsIn } from '../base/json.js';
 import { Json } from './json.js';
+import { Constant, parsePythonJson } from './python-json.js';
 import { nameOfLayer } from './layer.js';
 
 /** One value of a model: what call `node` of a layer returned, at place `index`. */
@@ -17,6 +18,7 @@ export class Reference {
 /** An argument of a call in the architecture. */
 export type Described =
   | Reference
+  | Constant
   | string
   | number
   | boolean
@@ -42,7 +44,7 @@ const isReferenceList = (value: unknown): value is [string, number, number] =>
 /** An argument of Keras 3. */
 function argument3(value: unknown): Described {
   if (Array.isArray(value)) return value.map(argument3);
-  if (!isPlainObject(value)) return value as Described;
+  if (!isPlainObject(value) || value instanceof Constant) return value as Described;
   const config = objectOr(value.config);
   if (value.class_name === '__keras_tensor__') {
     const history = config.keras_history;
@@ -51,7 +53,8 @@ function argument3(value: unknown): Described {
   }
   if (value.class_name === '__tuple__' || value.class_name === '__list__')
     return argument3(config.value ?? value.config);
-  if (value.class_name === '__numpy__') return argument3(config.value);
+  if (value.class_name === '__numpy__' || value.class_name === '__tensor__')
+    return new Constant(config.value, typeof config.dtype === 'string' ? config.dtype : undefined);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, argument3(item)]));
 }
 
@@ -65,7 +68,7 @@ function keyword2(value: unknown): Described {
     if (value[0] === '_CONSTANT_VALUE' && value[1] === -1) return value[2] as Described;
     return value.map(keyword2);
   }
-  if (!isPlainObject(value)) return value as Described;
+  if (!isPlainObject(value) || value instanceof Constant) return value as Described;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, keyword2(item)]));
 }
 
@@ -101,6 +104,7 @@ export function callsOf(layer: Json): DescribedCall[] {
 /** All values that a call needs. */
 function needsOf(value: Described): Reference[] {
   if (value instanceof Reference) return [value];
+  if (value instanceof Constant) return [];
   if (typeof value !== 'object' || value === null) return [];
   return (Object.values(value) as Described[]).flatMap(needsOf);
 }
@@ -118,7 +122,7 @@ export function callsByIndex(model: Json): Map<string, DescribedCall> {
     ...layers.flatMap(([, calls]) =>
       calls.flatMap(({ args, kwargs }) => [...needsOf(args), ...needsOf(kwargs)]),
     ),
-    ...referencesIn(objectOr(model.config).output_layers),
+    ...outputsOf(model),
   ];
   const last = new Map<string, number>();
   for (const { layer, node } of needs) last.set(layer, Math.max(node, last.get(layer) ?? 0));
@@ -128,6 +132,26 @@ export function callsByIndex(model: Json): Map<string, DescribedCall> {
     for (const [i, call] of calls.entries()) found.set(`${name} ${first + i}`, call);
   }
   return found;
+}
+
+/**
+ * The outputs of a Functional model. Keras 3 counts the calls of a Functional model that is inside of another one
+ * from 1 among the outputs, but from 0 in arguments: here, from 0 as well.
+ */
+export function outputsOf(model: Json): Reference[] {
+  const outputs = referencesIn(objectOr(model.config).output_layers);
+  const layers = new Map(layersOf(model).map((layer) => [nameOfLayer(layer), layer]));
+  const isFromOne = (name: string): boolean => {
+    const json = layers.get(name);
+    const calls = objectsIn(json?.inbound_nodes).length;
+    if (!json || calls === 0) return false;
+    /* The class of a layer that the caller defined need not tell that it is a Functional model. */
+    const isFunctional = isModel(json) && !isSequential(json);
+    return isFunctional || outputs.some(({ layer, node }) => layer === name && node >= calls);
+  };
+  return outputs.map(
+    ({ layer, node, index }) => new Reference(layer, node - Number(isFromOne(layer)), index),
+  );
 }
 
 /** The inputs or outputs of a model: one reference, or lists and objects of them. */
@@ -190,7 +214,7 @@ export function classesIn(layer: Json, found = new Map<string, string[]>()): Map
 export function parseArchitecture(place: string, text: string): Json {
   let parsed: unknown;
   try {
-    parsed = JSON.parse(text);
+    parsed = parsePythonJson(text);
   } catch (error) {
     throw new DataLossError(`${place}: the model's description is damaged: ${(error as Error).message}`);
   }

@@ -13,6 +13,7 @@ import {
   isModel,
   isSequential,
   layersOf,
+  outputsOf,
   referencesIn,
 } from './architecture.js';
 import { objectOr } from '../base/json.js';
@@ -29,6 +30,7 @@ import {
   nameOfLayer,
 } from './layer.js';
 import { nodeName } from './ops.js';
+import { Constant } from './python-json.js';
 import { WeightNode } from './weight-tree.js';
 
 /** A built model: its values by the names that Keras gives them. */
@@ -43,6 +45,8 @@ export interface BuiltModel {
   /** Variables that are no weights, and begin with zeros. */
   readonly states: readonly Variable[];
 }
+
+const isOperation = (layer: Json): boolean => /^(ops|tf)\./.test(classOf(layer));
 
 /** A model or a part of it while it is built. */
 class ModelBuilder {
@@ -61,7 +65,7 @@ class ModelBuilder {
     this.#described = new Map(layers.map((layer) => [nameOfLayer(layer), layer]));
     for (const layer of layers) {
       /* In a Sequential, inputs are not among the layers. */
-      if (layer.class_name === 'InputLayer' || /^(ops|tf)\./.test(classOf(layer))) continue;
+      if (layer.class_name === 'InputLayer' || isOperation(layer)) continue;
       const name = nameOfLayer(layer);
       const trainable = objectOr(layer.config).trainable !== false;
       const child = node.listed('layers', String(layer.class_name), `${prefix}${name}`, trainable);
@@ -83,7 +87,8 @@ class ModelBuilder {
   #layer(name: string, json: Json): Layer {
     let layer = this.#layers.get(name);
     if (!layer) {
-      layer = new Layer(this.scope, json, this.nodes.get(name) ?? new WeightNode(name, name, true));
+      const node = this.nodes.get(name) ?? new WeightNode(name, name, true);
+      layer = new Layer(this.scope, json, node, !isOperation(json));
       this.#layers.set(name, layer);
     }
     return layer;
@@ -103,14 +108,13 @@ class ModelBuilder {
   }
 
   #functional(inputs: readonly KerasTensor[]): KerasTensor[] {
-    const { input_layers: from, output_layers: to } = objectOr(this.json.config);
-    const given = referencesIn(from);
+    const given = referencesIn(objectOr(this.json.config).input_layers);
     if (given.length !== inputs.length)
       throw new InvalidArgumentError(
         `${this.#what} has ${given.length} inputs, and is called with ${inputs.length}`,
       );
     const results = new Map(given.map(({ layer, node }, i) => [`${layer} ${node}`, [inputs[i]!]]));
-    return referencesIn(to).map((reference) => this.#value(results, reference));
+    return outputsOf(this.json).map((reference) => this.#value(results, reference));
   }
 
   /** A value of the model. Calls that it needs are made first. */
@@ -124,6 +128,7 @@ class ModelBuilder {
       results.set(key, []); // a model that needs itself finds no value
       const argument = (value: Described): Argument => {
         if (value instanceof Reference) return this.#value(results, value);
+        if (value instanceof Constant) return value;
         if (Array.isArray(value)) return (value as readonly Described[]).map(argument);
         return typeof value === 'object' && value !== null
           ? keywords(value as ArgumentObject)

@@ -7,6 +7,7 @@ import { DType, dtypeOf, isDTypeName } from '../tensor/dtypes.js';
 import { objectOr } from '../base/json.js';
 import { Config, Json } from './json.js';
 import { Ops, nodeName } from './ops.js';
+import { Constant } from './python-json.js';
 import type { WeightNode } from './weight-tree.js';
 
 /** A value between layers, with its mask: true for what counts. */
@@ -16,7 +17,15 @@ export interface KerasTensor {
 }
 
 /** An argument of a call: values, constants, and lists and objects of them. */
-export type Argument = KerasTensor | string | number | boolean | null | readonly Argument[] | ArgumentObject;
+export type Argument =
+  | KerasTensor
+  | Constant
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Argument[]
+  | ArgumentObject;
 export interface ArgumentObject {
   readonly [key: string]: Argument;
 }
@@ -131,6 +140,8 @@ export class Layer extends Ops {
     /** { class_name, config }, as Keras describes a layer. */
     readonly json: Json,
     readonly node: WeightNode,
+    /** Whether arguments are converted. Operations take them as they are. */
+    private readonly converts = true,
   ) {
     super(model.graph, nodeName(node.name));
     this.config = new Config(
@@ -203,7 +214,7 @@ export class Layer extends Ops {
 
   /** The values that the layer returns for a call. */
   call(call: Call): KerasTensor[] {
-    const result = this.model.functionOf(this)(this, this.#inDType(call));
+    const result = this.model.functionOf(this)(this, this.#converted(call));
     if (Array.isArray(result)) return [...(result as readonly KerasTensor[])];
     if (isTensor(result)) return [result];
     return [{ output: result as Output, mask: call.inputs[0]?.mask }];
@@ -214,8 +225,40 @@ export class Layer extends Ops {
     return this.call(new Call([{ output: x }]))[0]!.output;
   }
 
-  /** Floating-point inputs get the dtype of the layer. */
-  #inDType(call: Call): Call {
+  /** The elements of a constant, as they are and as numbers, and its shape. */
+  numbersIn(value: unknown): { items: unknown[]; values: number[]; shape: number[] } {
+    const items: unknown[] = Array.isArray(value) ? (value as unknown[]).flat(Infinity) : [value];
+    const plain = items.map((item) => (item instanceof Constant ? item.value : item));
+    if (!plain.every((item) => typeof item === 'number' || typeof item === 'boolean'))
+      throw this.refuse('an argument is neither a value of the model nor a number');
+    const shape = shapeOf(value);
+    if (shape.reduce((a, b) => a * b, 1) !== plain.length)
+      throw this.refuse('the lists in a constant have different lengths');
+    return { items, values: plain.map(Number), shape };
+  }
+
+  /** Arrays among the arguments become values of the model. */
+  #withConstants(value: Argument): Argument {
+    if (Array.isArray(value)) return (value as Argument[]).map((item) => this.#withConstants(item));
+    if (!(value instanceof Constant)) return value;
+    const { dtype } = value;
+    if (dtype === 'float') return value.value as number;
+    const { values, shape } = this.numbersIn(value.value);
+    const own = dtype !== undefined && isDTypeName(dtype) ? dtypeOf(dtype) : 'float32';
+    return { output: this.constant(values, own, shape) };
+  }
+
+  /**
+   * Floating-point inputs get the dtype of the layer. Operations take all arguments as they are: the dtypes of
+   * constants depend on the other operands.
+   */
+  #converted(given: Call): Call {
+    if (!this.converts) return given;
+    const kwargs = Object.entries(given.kwargs).map(([name, value]) => [name, this.#withConstants(value)]);
+    const call = new Call(
+      given.args.map((value) => this.#withConstants(value)),
+      Object.fromEntries(kwargs) as ArgumentObject,
+    );
     const converted = (value: Argument): Argument => {
       if (isTensor(value)) {
         const isOther = /float/.test(value.output.dtype) && value.output.dtype !== this.dtype;
@@ -230,6 +273,9 @@ export class Layer extends Ops {
     return new InvalidArgumentError(`layer ${this.name} (${String(this.json.class_name)}): ${why}`);
   }
 }
+
+const shapeOf = (value: unknown): number[] =>
+  Array.isArray(value) ? [value.length, ...(value.length > 0 ? shapeOf(value[0]) : [])] : [];
 
 /** A variable that gets its value from the model's file. */
 function declareVariable(

@@ -1,5 +1,5 @@
 /** The tensors of a signature. */
-import { TensorInfo } from '../messages/meta-graph.js';
+import { SignatureDef, TensorInfo } from '../messages/meta-graph.js';
 import { DType, dtypeFromNumber } from '../tensor/dtypes.js';
 
 /** A tensor of a signature; a sparse or composite one is several tensors. */
@@ -12,9 +12,21 @@ export interface FlatTensor {
   readonly shape?: (number | null)[] | null;
 }
 
-export function flatten(infos: ReadonlyMap<string, TensorInfo>): FlatTensor[] {
-  return [...infos].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([key, info]) => flatTensors(key, info));
+type Infos = ReadonlyMap<string, TensorInfo>;
+
+export function flatten(infos: Infos): FlatTensor[] {
+  return [...infos].flatMap(([key, info]) => flatTensors(key, info));
 }
+
+const sortedByKey = (infos: Infos): Map<string, TensorInfo> =>
+  new Map([...infos].sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** A signature of protobuf, whose maps have no order: TensorFlow sorts the tensors by their keys. */
+export const sortedSignature = ({ inputs, outputs, ...rest }: SignatureDef): SignatureDef => ({
+  ...rest,
+  ...(inputs && { inputs: sortedByKey(inputs) }),
+  ...(outputs && { outputs: sortedByKey(outputs) }),
+});
 
 function flatTensors(key: string, { name, dtype, sparse, composite, shape }: TensorInfo): FlatTensor[] {
   if (sparse) {

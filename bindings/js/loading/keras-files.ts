@@ -11,6 +11,7 @@ import { Hdf5File, loadHdf5 } from '../keras/hdf5.js';
 import { objectOr } from '../base/json.js';
 import { Json } from '../keras/json.js';
 import { kerasGraph } from '../keras/keras-model.js';
+import { parsePythonJson } from '../keras/python-json.js';
 import { WeightValue, valuesByName, valuesByOrder, valuesByPath } from '../keras/weight-values.js';
 import { tensor } from '../tensor/convert.js';
 import { typedArrayOf } from '../tensor/dtypes.js';
@@ -112,7 +113,7 @@ export const readKerasHdf5: FormatReader = async (files, path, options) => {
 
 function parseJson(what: string, bytes: Uint8Array): Json {
   try {
-    return objectOr(JSON.parse(decodeText(bytes)));
+    return objectOr(parsePythonJson(decodeText(bytes)));
   } catch (error) {
     throw new DataLossError(`${what} is damaged: ${(error as Error).message}`);
   }

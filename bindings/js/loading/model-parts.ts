@@ -41,7 +41,7 @@ export interface ModelParts {
   /** 'SavedModel', 'GraphDef', ... */
   readonly format: string;
   readonly graphDef: Uint8Array | string | GraphDefPieces;
-  /** By name; empty if the format has none. */
+  /** By name; empty if the format has none. The tensors of each are in the order that the model has for the user. */
   readonly signatures: ReadonlyMap<string, SignatureDef>;
   readonly restore?: Restore | undefined;
   readonly assets?: readonly Asset[];

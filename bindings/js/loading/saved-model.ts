@@ -4,6 +4,7 @@ import type { Runtime } from '../engine/runtime.js';
 import { bytesOfText } from '../engine/text-messages.js';
 import { AssetFile, MetaGraphDef, SavedModel, VariableDef } from '../messages/meta-graph.js';
 import { nodeOfInput } from '../messages/node-def.js';
+import { sortedSignature } from './flat-tensors.js';
 import { Asset, CapturedVariable, FormatReader, ModelParts } from './model-parts.js';
 import { ModelFiles, folderOf, isTextFile, joinPath, readFile } from './model-files.js';
 
@@ -100,7 +101,9 @@ function partsOf(
     format,
     graphDef,
     signatures: new Map(
-      [...signatures].filter(([name]) => name !== INIT_SIGNATURE && name !== TRAIN_SIGNATURE),
+      [...signatures]
+        .filter(([name]) => name !== INIT_SIGNATURE && name !== TRAIN_SIGNATURE)
+        .map(([name, def]) => [name, sortedSignature(def)]),
     ),
     restore:
       saver?.restoreOp && prefix !== undefined

@@ -6,6 +6,7 @@ import { SignatureDef } from '../messages/meta-graph.js';
 import { DType, TypedArrayConstructor, dtypeFromNumber, dtypeNumber } from '../tensor/dtypes.js';
 import { dtypeNumberOfJson, graphDefPieces, signatureDefOfJson } from './graph-def-json.js';
 import { PLACEHOLDERS } from '../models/graph-interface.js';
+import { sortedSignature } from './flat-tensors.js';
 import { folderOf, readFile } from './model-files.js';
 import type { FormatReader } from './model-parts.js';
 import { Weight, readWeights } from './weight-shards.js';
@@ -124,7 +125,7 @@ export const readTfjsModel: FormatReader = async (files, path, options) => {
     format: 'TensorFlow.js graph model',
     graphDef,
     signatures: described.outputs
-      ? new Map([['serving_default', SignatureDef.decode(signatureDefOfJson(described))]])
+      ? new Map([['serving_default', sortedSignature(SignatureDef.decode(signatureDefOfJson(described)))]])
       : new Map(),
     initializers,
   };

@@ -125,6 +125,16 @@ function headMask(layer: Layer, call: Call, scores: Output): Output | undefined 
   return mask && (layer.rank(mask) === 3 ? layer.expand(mask, 1) : mask);
 }
 
+/**
+ * Whether positions that see nothing have the weights 0, not equal ones: Keras 3 has two ways to compute several heads,
+ * and dropout, further dimensions, and weights that are returned need the one that does this.
+ */
+const isZeroed = (layer: Layer, call: Call): boolean =>
+  layer.model.isKeras3 &&
+  (call.kwargs.return_attention_scores === true ||
+    layer.config.number('dropout', 0) > 0 ||
+    layer.rank(call.tensor('query', 0)!.output) !== 3);
+
 const argumentsOf = (call: Call) => ({
   query: call.tensor('query', 0),
   value: call.tensor('value', 1),
@@ -132,10 +142,11 @@ const argumentsOf = (call: Call) => ({
 });
 
 /** Positions that are not seen get no weight. */
-function headWeights(layer: Layer, scores: Output, mask: Output | undefined): Output {
+function headWeights(layer: Layer, call: Call, scores: Output): Output {
+  const mask = headMask(layer, call, scores);
   if (!mask) return layer.op('Softmax', [scores]);
   const least = layer.dtype === 'float16' ? -45000 : layer.model.isKeras3 ? -2.38e38 : -1e9;
-  return layer.op('Softmax', [
+  const weights = layer.op('Softmax', [
     layer.model.isKeras3
       ? layer.op('SelectV2', [mask, scores, layer.constant(least, scores.dtype)])
       : layer.add(
@@ -143,6 +154,9 @@ function headWeights(layer: Layer, scores: Output, mask: Output | undefined): Ou
           layer.mul(layer.sub(layer.constant(1, scores.dtype), layer.cast(mask, scores.dtype)), least),
         ),
   ]);
+  return isZeroed(layer, call)
+    ? layer.op('SelectV2', [mask, weights, layer.constant(0, weights.dtype)])
+    : weights;
 }
 
 /** The dimensions between batch and channels become one, or those that are not attended part of the batch. */
@@ -208,7 +222,7 @@ function attended(
   const repeats = heads.queries / heads.keys;
   const scaled = layer.mul(queries, 1 / Math.sqrt(heads.keySize));
   const scores = layer.op('BatchMatMulV2', [scaled, repeatHeads(layer, keys, repeats)], { adj_y: true });
-  const weights = headWeights(layer, scores, headMask(layer, call, scores));
+  const weights = headWeights(layer, call, scores);
   const combined = layer.op('BatchMatMulV2', [weights, repeatHeads(layer, values, repeats)]);
   const [batch, , time] = layer.sizes(combined) as [Size, Size, Size];
   const joined = layer.reshape(layer.transpose(combined, [0, 2, 1, 3]), [batch, time, width[0]! * width[1]!]);

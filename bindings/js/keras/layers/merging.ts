@@ -22,19 +22,65 @@ function mergedMask(layer: Layer, call: Call): Output | undefined {
   return (masks as Output[]).reduce((a, b) => layer.op(op, [a, b]));
 }
 
+/** What the inputs give together, after they got the same number of dimensions. */
+type Combine = (layer: Layer, list: readonly Output[], call: Call) => Output;
+
 const merging =
-  (combine: (layer: Layer, list: Output[]) => Output): LayerFunction =>
+  (combine: Combine): LayerFunction =>
   (layer, call): KerasTensor => {
     const list = sameRank(
       layer,
       call.inputs.map(({ output }) => output),
     );
     if (list.length === 0) throw layer.refuse('it has no inputs');
-    return { output: combine(layer, list), mask: mergedMask(layer, call) };
+    return { output: combine(layer, list, call), mask: mergedMask(layer, call) };
   };
 
 const pairwise = (op: string): LayerFunction =>
   merging((layer, list) => list.reduce((a, b) => layer.op(op, [a, b])));
+
+/**
+ * The masks by which Keras 3 replaces values, [..., 1]. An input that gets further dimensions has none, because
+ * Keras loses it there.
+ */
+function valueMasks(layer: Layer, call: Call): (Output | undefined)[] {
+  const most = Math.max(...call.inputs.map(({ output }) => layer.rank(output)));
+  return call.inputs.map(({ output, mask }) =>
+    mask && layer.model.isKeras3 && layer.rank(output) === most
+      ? layer.expand(layer.cast(mask, 'bool'), -1)
+      : undefined,
+  );
+}
+
+const either = (layer: Layer, a: Output | undefined, b: Output | undefined): Output | undefined =>
+  a && b && layer.op('LogicalOr', [a, b]);
+
+/** In Keras 3, an element that does not count is 1; if it counts in none of the inputs, the product is 0. */
+const multiply = merging((layer, list, call) => {
+  const masks = valueMasks(layer, call);
+  const factors = list.map((x, i) =>
+    masks[i] ? layer.op('SelectV2', [masks[i], x, layer.constant(1, x.dtype)]) : x,
+  );
+  const product = factors.reduce((a, b) => layer.op('Mul', [a, b]));
+  const all = masks.reduce((a, b) => either(layer, a, b));
+  return all ? layer.op('SelectV2', [all, product, layer.constant(0, product.dtype)]) : product;
+});
+
+/** In Keras 3, an element that does not count has the value of the other side. */
+const extremum = (op: string): LayerFunction =>
+  merging((layer, list, call) => {
+    const masks = valueMasks(layer, call);
+    let [result, counts] = [list[0]!, masks[0]];
+    for (const [i, x] of list.entries()) {
+      if (i === 0) continue;
+      const mask = masks[i];
+      const right = mask ? layer.op('SelectV2', [mask, x, result]) : x;
+      const left = counts ? layer.op('SelectV2', [counts, result, right]) : result;
+      counts = either(layer, counts, mask);
+      result = layer.op(op, [left, right]);
+    }
+    return result;
+  });
 
 const average = merging((layer, list) =>
   layer.div(
@@ -109,8 +155,8 @@ export const MERGING: Readonly<Record<string, LayerFunction>> = {
   Average: average,
   Concatenate: concatenate,
   Dot: dot,
-  Maximum: pairwise('Maximum'),
-  Minimum: pairwise('Minimum'),
-  Multiply: pairwise('Mul'),
+  Maximum: extremum('Maximum'),
+  Minimum: extremum('Minimum'),
+  Multiply: multiply,
   Subtract: pairwise('Sub'),
 };

@@ -1,6 +1,6 @@
 /** Normalisation. Moving statistics are weights that are not trained. */
 import type { Output } from '../../graph/operation.js';
-import type { Layer, LayerFunction } from '../layer.js';
+import { Layer, LayerFunction, unmasked } from '../layer.js';
 import { range } from '../ops.js';
 
 /** The axes in a config, each from 0. */
@@ -80,11 +80,12 @@ const layerNormalization: LayerFunction = (layer, { input }) => {
   return shift ? layer.add(scaled, shift) : scaled;
 };
 
+/** Keras' layer does not support masking. */
 const rmsNormalization: LayerFunction = (layer, { input }) => {
   const axes = axesOf(layer, input, [-1]);
   const square = layer.reduce('Mean', layer.op('Square', [input]), axes, true);
   const result = layer.mul(input, inverseRoot(layer, square, layer.config.number('epsilon', 1e-6)));
-  return layer.mul(result, weightOver(layer, input, 'scale', axes));
+  return unmasked(layer.mul(result, weightOver(layer, input, 'scale', axes)));
 };
 
 const groupNormalization: LayerFunction = (layer, { input }) => {
@@ -106,9 +107,15 @@ const groupNormalization: LayerFunction = (layer, { input }) => {
   return shift ? layer.add(scaled, shift) : scaled;
 };
 
+/** 1e-12 is the least norm, or, as in Keras 2, the least square of it. */
 const unitNormalization: LayerFunction = (layer, { input }) => {
   const square = layer.reduce('Sum', layer.op('Square', [input]), axesOf(layer, input, [-1]), true);
-  return layer.mul(input, layer.op('Rsqrt', [layer.op('Maximum', [square, 1e-12])]));
+  return layer.mul(
+    input,
+    layer.model.isKeras3
+      ? layer.op('Minimum', [layer.op('Rsqrt', [square]), 1e12])
+      : layer.op('Rsqrt', [layer.op('Maximum', [square, 1e-12])]),
+  );
 };
 
 /** Statistics of the data, from the config or adapted. */

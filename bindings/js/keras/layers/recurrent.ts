@@ -105,6 +105,13 @@ function statesOf(call: Call): Output[] {
   return (named.length > 0 ? named : call.inputs.slice(1)).map(({ output }) => output);
 }
 
+/**
+ * The mask that the steps follow. Keras 3 takes that of the input only if the input is the only tensor of the call, so
+ * not beside given states; a mask that is an argument counts always.
+ */
+const stepMask = (layer: Layer, call: Call, given: readonly Output[]): Output | undefined =>
+  layer.model.isKeras3 && given.length > 0 ? call.tensor('mask', 2)?.output : call.mask;
+
 /** The states that a stateful layer keeps between calls. */
 function keptStates(layer: Layer, prepared: Output, sizes: readonly (readonly Size[])[]): Variable[] {
   if (!layer.config.bool('stateful', false)) return [];
@@ -146,7 +153,7 @@ const recurrent: LayerFunction = (layer, call) => {
     throw layer.refuse(`it needs ${sizes.length} initial states, not ${given.length}`);
   const kept = keptStates(layer, prepared, sizes);
   const initial = sizes.map((own, i) => given[i] ?? kept[i]?.value ?? zeros(layer, [batch, ...own]));
-  const { mask } = call;
+  const mask = stepMask(layer, call, given);
   const wantsAll = config.bool('return_sequences', false);
   const { last, all, states } = runSteps(layer, { cell, prepared, initial, mask }, wantsAll);
   const value = afterKeeping(layer, all ?? last, kept, states);
@@ -205,9 +212,13 @@ const bidirectional: LayerFunction = (layer, call) => {
   const [forward, backward] = directionsOf(layer);
   const states = statesOf(call);
   const half = states.length / 2;
+  const mask = call.tensor('mask', 2);
   const given = (from: number): Call => {
     const own = states.slice(from, from + half).map((output) => ({ output }));
-    return new Call([call.inputs[0]!], own.length > 0 ? { initial_state: own } : {});
+    return new Call([call.inputs[0]!], {
+      ...(own.length > 0 && { initial_state: own }),
+      ...(mask && { mask }),
+    });
   };
   const [first, ...firstStates] = forward.call(given(0));
   const [second, ...secondStates] = backward.call(given(half));
