@@ -8,6 +8,8 @@
 #include "optimizer/optimizer_internal.h"
 #include "optimizer/recurrence.h"
 
+static bool oom(Status *status) { return status_oom(status, "the loops of a graph"); }
+
 /* --- the node --- */
 
 /* The stages as fused nodes or products. NULL: out of memory. */
@@ -175,19 +177,47 @@ static bool replace(Graph *graph, const Recurrence *r, Status *status) {
   return true;
 }
 
+/* The branches of nodes that were added behind those whose branches are known; they read no later ones. */
+static bool find_new_branches(const Graph *graph, int64_t first, Arena *arena, RecurrenceFacts *facts,
+                              Status *status) {
+  int64_t ids = graph_num_node_ids(graph), count = 0;
+  int32_t *branches = arena_calloc(arena, ids, sizeof *branches);
+  Node **added = arena_calloc(arena, ids - first, sizeof *added);
+  if (!branches || !added) return oom(status);
+  memcpy(branches, facts->branches, (size_t)first * sizeof *branches);
+  for (int64_t id = first; id < ids; id++) {
+    Node *node = graph_node(graph, id);
+    if (node) added[count++] = node;
+  }
+  dead_values_find_branches(added, count, branches);
+  facts->branches = branches;
+  return true;
+}
+
+static bool find_facts(Graph *graph, const NodeSet *keep, Arena *arena, RecurrenceFacts *facts,
+                       Status *status) {
+  Node **order;
+  int64_t count;
+  TRY(optimizer_order(graph, arena, &order, &count, status));
+  int32_t *branches = arena_calloc(arena, graph_num_node_ids(graph), sizeof *branches);
+  if (!branches) return oom(status);
+  dead_values_find_branches(order, count, branches);
+  facts->branches = branches;
+  facts->keep = keep;
+  return true;
+}
+
 static bool fuse_all(Graph *graph, const NodeSet *keep, Arena *arena, bool *changed, Status *status) {
   ControlFlowInfo *frames;
-  Node **order;
-  int64_t ids = graph_num_node_ids(graph), count;
   TRY(optimizer_frames(graph, arena, &frames, status));
-  TRY(optimizer_order(graph, arena, &order, &count, status));
-  int32_t *branches = arena_calloc(arena, ids, sizeof *branches);
-  Recurrence *r = frames ? arena_alloc(arena, sizeof *r) : NULL;
+  if (!frames) return true;
+  RecurrenceFacts facts = {.frames = frames};
+  TRY(find_facts(graph, keep, arena, &facts, status));
+  int64_t ids = graph_num_node_ids(graph);
+  Recurrence *r = arena_alloc(arena, sizeof *r);
   char *tried = arena_calloc(arena, ids, 1);
-  if (!tried || !branches || (frames && !r)) return status_oom(status, "the loops of a graph");
-  dead_values_find_branches(order, count, branches);
-  const RecurrenceFacts facts = {frames, branches, keep};
-  for (int64_t id = SINK_ID + 1; frames && id < ids; id++) {
+  if (!tried || !r) return oom(status);
+  for (int64_t id = SINK_ID + 1; id < ids; id++) {
     Node *exit = graph_node(graph, id);
     const Edge *edge = exit && node_is_exit(exit) ? exit->inputs[0] : NULL;
     const Edge *condition = edge && node_is_loop_switch(edge->src) ? edge->src->inputs[1] : NULL;
@@ -196,7 +226,9 @@ static bool fuse_all(Graph *graph, const NodeSet *keep, Arena *arena, bool *chan
     tried[condition->src->id] = 1;
     TRY(recurrence_of_exit(exit, &facts, arena, r, &found, status));
     if (!found) continue;
+    int64_t first = graph_num_node_ids(graph);
     TRY(replace(graph, r, status));
+    TRY(find_new_branches(graph, first, arena, &facts, status));
     *changed = true;
   }
   return true;
@@ -205,8 +237,7 @@ static bool fuse_all(Graph *graph, const NodeSet *keep, Arena *arena, bool *chan
 bool graph_fuse_recurrences(Graph *graph, const NodeSet *keep, bool *changed, Status *status) {
   *changed = false;
   Arena *arena = arena_new();
-  bool ok =
-      (arena || status_oom(status, "the loops of a graph")) && fuse_all(graph, keep, arena, changed, status);
+  bool ok = (arena || oom(status)) && fuse_all(graph, keep, arena, changed, status);
   arena_free(arena);
   return ok;
 }
