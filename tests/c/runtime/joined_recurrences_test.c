@@ -12,10 +12,11 @@
 #include "runtime/thread_pool.h"
 
 /* A loop h = Tanh(row of `rows` + h w). In its text % stands for its name, $ for its rows, & for their
- * number, ~ for the batch, and ! for the units. */
+ * number, ~ for the batch, ! for the units, and @ for the start. */
 typedef struct Loop {
   const char *name, *rows;
   const char *rounds, *batch, *units; /* NULL: 5, 1, 20 */
+  const char *start;                  /* NULL: a placeholder */
 } Loop;
 
 static const char kLoop[] =
@@ -31,7 +32,7 @@ static const char kLoop[] =
     "%liste Enter %list ; T=DT_VARIANT frame_name='%loop' is_constant=true\n"
     "%item TensorListGetItem %liste %is:1 %row ; element_dtype=DT_FLOAT Tshape=DT_INT32\n"
     "%we Enter %w ; T=DT_FLOAT frame_name='%loop' is_constant=true\n"
-    "%he Enter %h ; T=DT_FLOAT frame_name='%loop'\n%hm Merge %he %hn ; T=DT_FLOAT N=2\n"
+    "%he Enter @ ; T=DT_FLOAT frame_name='%loop'\n%hm Merge %he %hn ; T=DT_FLOAT N=2\n"
     "%hs Switch %hm %c ; T=DT_FLOAT\n%hn NextIteration %t ; T=DT_FLOAT\n"
     "%y MatMul %hs:1 %we ; T=DT_FLOAT transpose_a=false transpose_b=false\n"
     "%z AddV2 %y %item ; T=DT_FLOAT\n%t Tanh %z ; T=DT_FLOAT\n"
@@ -51,6 +52,8 @@ static void write_loop(StrBuf *text, const Loop *loop) {
                        : *at == '!' ? (loop->units ? loop->units : "20")
                                     : NULL;
     if (word) strbuf_append(text, word);
+    else if (*at == '@')
+      strbuf_printf(text, "%s%s", loop->start ? "" : loop->name, loop->start ? loop->start : "h");
     else strbuf_append_bytes(text, at, 1);
   }
 }
@@ -79,6 +82,7 @@ typedef struct Case {
 static const Case kCases[] = {
     {"both ways", X BACKWARDS("y", "x"), {{"a", "x"}, {"b", "y"}}, 1, "2"},
     {"one after another", X, {{"a", "x"}, {"b", "astack"}}, 2, "1+1"},
+    {"a decoder", X, {{"a", "x"}, {"b", "x", .start = "ahout"}}, 2, "1+1"},
     {"two layers both ways",
      X BACKWARDS("y", "x") "s AddV2 astack bstack ; T=DT_FLOAT\n" BACKWARDS("r", "s"),
      {{"a", "x"}, {"b", "y"}, {"c", "s"}, {"d", "r"}},
