@@ -28,8 +28,8 @@ set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # a module of their own, which is fetched when such an op is looked up (tools/split-wasm.mjs), as are the kernels for rarer
 # types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
-  array/bitcast array/check_numerics array/diag array/empty array/matrix_diagonals array/mirror_pad
-  array/reverse_sequence array/roll array/scatter_nd array/search_sorted array/unique codecs control_flow/abort
+  array/bitcast array/check_numerics array/diag array/empty array/gather_nd array/matrix_diagonals
+  array/mirror_pad array/reverse_sequence array/roll array/scatter_nd array/search_sorted array/unique codecs control_flow/abort
   control_flow/map_accumulate control_flow/ref_select ctc data image/colours
   image/combined_non_max_suppression image/crop_and_resize image/draw_boxes image/extract_glimpse
   image/projective_transform image/quantized_resize image/resize_bicubic image/resize_bilinear
