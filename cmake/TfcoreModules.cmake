@@ -29,22 +29,23 @@ set(TFCORE_UNROLLED_OPS math/cast nn/pooling)
 # types. Gradients of other ops do not need them, so that training does not fetch it.
 set(TFCORE_SIDE_OPS
   array/bitcast array/check_numerics array/diag array/empty array/gather_nd array/matrix_diagonals
-  array/mirror_pad array/reverse_sequence array/roll array/scatter_nd array/search_sorted array/unique codecs control_flow/abort
-  control_flow/map_accumulate control_flow/ref_select ctc data image/colours
-  image/combined_non_max_suppression image/crop_and_resize image/draw_boxes image/extract_glimpse
-  image/projective_transform image/quantized_resize image/resize_bicubic image/resize_bilinear
-  image/resize_nearest image/scale_and_translate io/image_summary io/save_restore_v1 io/summary
-  io/tensor_summary linalg lists/accumulator_ops lists/optional_ops lists/queue_join lists/queue_makers
-  lists/queue_ops lists/tensor_array_joins lists/tensor_list_joins lists/tensor_list_parts
-  lists/tensor_list_rows math/approximate_equal math/bincount math/bitwise math/complex_parts
-  math/cumulative math/gamma_ops math/histogram math/incomplete_ops math/lin_space math/next_after
-  math/segment math/sparse_matmul math/sparse_segment math/special math/special_functions
-  math/trigonometry math/truncated_division math/zero_products nn/block_lstm nn/conv3d nn/dilation
-  nn/gru_block_cell nn/lrn nn/lstm_block_cell nn/max_pool_argmax nn/patches nn/pooling3d nn/top_k
-  parsing quant random/accidental_hits random/candidate_samplers random/distorted_box
-  random/fractional_pool random/random_binomial random/random_gamma random/random_index_shuffle
-  random/random_poisson random/random_shuffle random/stateful_random signal sparse state/count_up_to
-  state/scatter_update strings tables training/sparsity_training)
+  array/mirror_pad array/reverse_sequence array/roll array/scatter_nd array/search_sorted
+  array/unique codecs control_flow/abort control_flow/map_accumulate control_flow/ref_select ctc
+  data image/colours image/combined_non_max_suppression image/crop_and_resize image/draw_boxes
+  image/extract_glimpse image/projective_transform image/quantized_resize image/resize_bicubic
+  image/resize_bilinear image/resize_nearest image/scale_and_translate io/image_summary
+  io/save_restore_v1 io/summary io/tensor_summary linalg lists/accumulator_ops lists/optional_ops
+  lists/queue_join lists/queue_makers lists/queue_ops lists/tensor_array_joins
+  lists/tensor_list_joins lists/tensor_list_parts lists/tensor_list_rows math/approximate_equal
+  math/bincount math/bitwise math/complex_parts math/cumulative math/gamma_ops math/histogram
+  math/incomplete_ops math/lin_space math/next_after math/segment math/sparse_matmul
+  math/sparse_segment math/special math/special_functions math/trigonometry math/truncated_division
+  math/zero_products nn/block_lstm nn/conv3d nn/dilation nn/gru_block_cell nn/lrn nn/lstm_block_cell
+  nn/max_pool_argmax nn/patches nn/pooling3d nn/top_k parsing quant random/accidental_hits
+  random/candidate_samplers random/distorted_box random/fractional_pool random/random_binomial
+  random/random_gamma random/random_index_shuffle random/random_poisson random/random_shuffle
+  random/stateful_random signal sparse state/count_up_to state/scatter_update strings tables
+  training/sparsity_training)
 # Files of which only the kernels for int32, int64 and bool are in that module: such numbers are mostly sizes and indices.
 set(TFCORE_INTEGERS_ASIDE
   math/arg_reduce math/batch_matmul math/clip math/einsum math/matmul math/matrix_product math/power math/segment_rows
