@@ -65,13 +65,12 @@ function feeds(tf, { n }, seed, batch, replaced) {
   return fed;
 }
 
-/** The largest difference of two lists, where the numbers of `checked` are finite. */
+/** The largest difference of two lists, where the numbers of `checked` are finite; NaN if one of `got` is NaN there. */
 function difference(got, exact, checked) {
   let largest = 0;
   for (let i = 0; i < exact.length; i++) {
     if (!Number.isFinite(exact[i]) || !Number.isFinite(checked[i])) continue;
-    const distance = Math.abs(got[i] - exact[i]);
-    if (!(distance <= largest)) largest = distance;
+    largest = Math.max(largest, Math.abs(got[i] - exact[i]));
   }
   return largest;
 }
