@@ -18,9 +18,7 @@ typedef struct Finder {
   double work;  /* multiply-adds of a round */
   Node **members;
   int64_t num_members;
-  int32_t *needed; /* by node id: the number of the last search that found the node */
-  int32_t search;
-  const Node **stack;
+  const Node **stack; /* room for all members */
 } Finder;
 
 static bool is_known_matrix(ShapeHandle shape) {
@@ -70,13 +68,14 @@ static bool may_be_inside(const Node *node) {
   return false;
 }
 
-/* What r->member says of nodes: only the values of those that are used need not be there. */
-enum { INSIDE = 1, USED };
+/* What r->member says of nodes: they are in the loop; a stage or result uses them; the last search found
+ * them. */
+enum { INSIDE = 1, USED = 2, NEEDED = 4 };
 
 static bool add_member(Finder *f, Node *node) {
   char *member = &f->r->member[node->id];
   if (!*member) f->members[f->num_members++] = node;
-  *member = INSIDE;
+  *member |= INSIDE;
   return !kept(f->facts->keep, node);
 }
 
@@ -119,7 +118,7 @@ static bool may_fail(const Node *node) {
 /* Whether stages and results use all nodes that may fail: the errors of others would be lost with them. */
 static bool uses_all(const Finder *f) {
   for (int64_t i = 0; i < f->num_members; i++) {
-    if (may_fail(f->members[i]) && f->r->member[f->members[i]->id] != USED) return false;
+    if (may_fail(f->members[i]) && !(f->r->member[f->members[i]->id] & USED)) return false;
   }
   return true;
 }
@@ -187,7 +186,7 @@ static bool add_row(Finder *f, const Node *item, int64_t *value) {
   }
   if (!loop_value_fits_shape(list->src->inputs[1], rows, 1, &fits, f->status) || !fits) return false;
   if (!loop_value_fits_shape(item->inputs[2], rows, 1, &fits, f->status) || !fits) return false;
-  f->r->member[item->id] = USED;
+  f->r->member[item->id] |= USED;
   return add_input(f, (RecurrenceInput){.outside = edge_value(list->src->inputs[0]), .next = RECURRENCE_ROW},
                    value);
 }
@@ -371,7 +370,7 @@ static bool place(Finder *f, Node *stage, int depth, int *first) {
   memcpy(&r->operands[r->num_operands], operands, (size_t)stage->num_inputs * sizeof *operands);
   r->num_operands += stage->num_inputs;
   *first = r->first_values[r->num_stages] = r->num_values;
-  r->member[stage->id] = USED;
+  r->member[stage->id] |= USED;
   r->stages[r->num_stages++] = stage;
   r->num_values += stage->num_outputs;
   return true;
@@ -431,7 +430,7 @@ static bool find_write(Finder *f, const FrameVariable *v, const Node **write, in
       !has_floats(reserved->src) || !has_floats(written->src))
     return false;
   *write = written->src;
-  f->r->member[written->src->id] = USED;
+  f->r->member[written->src->id] |= USED;
   *rows = is_counter(f, written->src->inputs[1]) ? f->r->rounds : 1;
   return is_the_number(f, reserved->src->inputs[1], *rows) &&
          (is_counter(f, written->src->inputs[1]) || is_the_number(f, written->src->inputs[1], 0));
@@ -491,22 +490,24 @@ static bool is_read(const Node *exit) {
 
 /* Marks the nodes of the loop without which the node has no value. */
 static void find_needed(Finder *f, const Node *node) {
+  char *member = f->r->member;
   int64_t depth = 0;
-  f->needed[node->id] = ++f->search;
+  for (int64_t i = 0; i < f->num_members; i++) member[f->members[i]->id] &= ~NEEDED;
+  member[node->id] |= NEEDED;
   f->stack[depth++] = node;
   while (depth > 0) {
     node = f->stack[--depth];
     for (int64_t i = 0; i < node_num_in_edges(node); i++) {
       const Edge *edge = node_in_edge(node, i);
-      if (!edge || !f->r->member[edge->src->id] || f->needed[edge->src->id] == f->search) continue;
-      f->needed[edge->src->id] = f->search;
+      if (!edge || !(member[edge->src->id] & INSIDE) || member[edge->src->id] & NEEDED) continue;
+      member[edge->src->id] |= NEEDED;
       f->stack[depth++] = edge->src;
     }
   }
 }
 
 static bool is_needed_or_alive(const Finder *f, const FrameVariable *v, const Node *enter) {
-  return f->needed[enter->id] == f->search || enters_with(f, v, enter->inputs[0]);
+  return f->r->member[enter->id] & NEEDED || enters_with(f, v, enter->inputs[0]);
 }
 
 /* Whether the variable is dead behind the loop where a value that enters it is: the new node needs all of
@@ -565,9 +566,8 @@ bool recurrence_of_exit(const Node *exit, const RecurrenceFacts *facts, Arena *a
   int64_t ids = graph_num_node_ids(exit->graph);
   r->member = arena_calloc(arena, ids, 1);
   f.members = arena_alloc(arena, ids * (int64_t)sizeof *f.members);
-  f.needed = arena_calloc(arena, ids, sizeof *f.needed);
   f.stack = arena_alloc(arena, ids * (int64_t)sizeof *f.stack);
-  if (!r->member || !f.members || !f.needed || !f.stack) return status_oom(status, "the loops of a graph");
+  if (!r->member || !f.members || !f.stack) return status_oom(status, "the loops of a graph");
   *found = find(&f);
   return status->code == CODE_OK;
 }
